@@ -8,7 +8,7 @@ use ledger_core::books::tables::{
 use ledger_core::clock::Clock;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
-use ledger_core::money::Money;
+use ledger_core::money::{BookMoney, Money};
 use ledger_core::stored::AsJson;
 use sea_orm::sea_query::ValueType;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Query};
@@ -96,6 +96,7 @@ impl Rows {
         let number = format!("JV-2026-{:07}", head.entry);
         let content = content(company, clock);
         let cent = |units: i64| Money::from_units(units * 100);
+        let worth = |units: i64| BookMoney::from_units(units * 100);
         self.documents.push(documents::Model {
             business_id: company.id,
             id: document,
@@ -113,7 +114,7 @@ impl Rows {
             narration: Some("Costs of the month".into()),
             currency: "EUR".into(),
             total: cent(15_00),
-            base_total: cent(15_00),
+            base_total: worth(15_00),
             // As it would be read from where it was kept.
             content: ValueType::try_from(content.as_str().into()).map_err(|_| "a content that is no text")?,
             entries: AsJson(vec![EntryRef { id: entry, number: head.entry, date }]),
@@ -130,7 +131,7 @@ impl Rows {
             updated_by: company.user,
         });
         for (position, account) in (1..).zip(&company.accounts) {
-            let amount = cent(if position == 6 { -15_00 } else { position * 100 });
+            let units = if position == 6 { -15_00 } else { position * 100 };
             self.lines.push(entry_lines::Model {
                 business_id: company.id,
                 entry_number: head.entry,
@@ -138,9 +139,9 @@ impl Rows {
                 account_id: *account,
                 party_id: None,
                 date,
-                amount,
+                amount: worth(units),
                 currency: "EUR".into(),
-                currency_amount: amount,
+                currency_amount: cent(units),
                 description: None,
                 due_date: None,
                 item_id: None,
@@ -164,7 +165,7 @@ impl Rows {
             document_number: Some(number.clone()),
             reverses_id: None,
             narration: Some("Costs of the month".into()),
-            total: cent(15_00),
+            total: worth(15_00),
             search: format!("costs of the month {number}"),
         });
         self.audits.push(audit_log::Model {
@@ -272,7 +273,7 @@ fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days
         let month = months.entry((line.account_id, line.date.year_and_month())).or_default();
         *month = (month.0 + debit, month.1 + credit);
     }
-    let money = Money::from_units;
+    let money = BookMoney::from_units;
     let days = days.into_iter().map(|((account_id, date), (debit, credit))| account_days::Model {
         business_id: company.id,
         account_id,
@@ -280,7 +281,7 @@ fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days
         date,
         debit: money(debit),
         credit: money(credit),
-        currency_amount: money(debit - credit),
+        currency_amount: Money::from_units(debit - credit),
     });
     let months = months.into_iter().map(|((account_id, month), (debit, credit))| account_months::Model {
         business_id: company.id,
@@ -289,7 +290,7 @@ fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days
         month,
         debit: money(debit),
         credit: money(credit),
-        currency_amount: money(debit - credit),
+        currency_amount: Money::from_units(debit - credit),
     });
     (days.collect(), months.collect())
 }

@@ -11,7 +11,7 @@ use ledger_core::clock::Clock;
 use ledger_core::database::rows::Puts;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId};
-use ledger_core::money::Money;
+use ledger_core::money::{BookMoney, Money};
 use ledger_core::stored::AsJson;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
@@ -220,7 +220,6 @@ struct Sums {
 }
 
 fn sums(lines: &[entry_lines::Model]) -> Sums {
-    let money = Money::from_units;
     let mut days: BTreeMap<_, account_days::Model> = BTreeMap::new();
     let mut months: BTreeMap<_, account_months::Model> = BTreeMap::new();
     let mut parties: BTreeMap<_, party_balances::Model> = BTreeMap::new();
@@ -228,41 +227,41 @@ fn sums(lines: &[entry_lines::Model]) -> Sums {
         let (business_id, account_id, currency) = (line.business_id, line.account_id, line.currency.clone());
         let (debit, credit) = (Ord::max(line.amount.units(), 0), Ord::max(-line.amount.units(), 0));
         let own = line.currency_amount.units();
-        let more = |sum: Money, units: i64| money(sum.units() + units);
-        let zero = Money::ZERO;
+        let more = |sum: BookMoney, units: i64| BookMoney::from_units(sum.units() + units);
+        let more_own = |sum: Money| Money::from_units(sum.units() + own);
         let day = days.entry((account_id, line.date)).or_insert_with(|| account_days::Model {
             business_id,
             account_id,
             currency: currency.clone(),
             date: line.date,
-            debit: zero,
-            credit: zero,
-            currency_amount: zero,
+            debit: BookMoney::ZERO,
+            credit: BookMoney::ZERO,
+            currency_amount: Money::ZERO,
         });
         (day.debit, day.credit, day.currency_amount) =
-            (more(day.debit, debit), more(day.credit, credit), more(day.currency_amount, own));
+            (more(day.debit, debit), more(day.credit, credit), more_own(day.currency_amount));
         let month = months.entry((account_id, line.date.year_and_month())).or_insert_with(|| account_months::Model {
             business_id,
             account_id,
             currency: currency.clone(),
             month: line.date.year_and_month(),
-            debit: zero,
-            credit: zero,
-            currency_amount: zero,
+            debit: BookMoney::ZERO,
+            credit: BookMoney::ZERO,
+            currency_amount: Money::ZERO,
         });
         (month.debit, month.credit, month.currency_amount) =
-            (more(month.debit, debit), more(month.credit, credit), more(month.currency_amount, own));
+            (more(month.debit, debit), more(month.credit, credit), more_own(month.currency_amount));
         if let Some(party_id) = line.party_id {
             let party = parties.entry((party_id, account_id)).or_insert_with(|| party_balances::Model {
                 business_id,
                 party_id,
                 account_id,
                 currency,
-                amount: zero,
-                currency_amount: zero,
+                amount: BookMoney::ZERO,
+                currency_amount: Money::ZERO,
             });
             (party.amount, party.currency_amount) =
-                (more(party.amount, debit - credit), more(party.currency_amount, own));
+                (more(party.amount, debit - credit), more_own(party.currency_amount));
         }
     }
     Sums {

@@ -9,6 +9,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::remembered::Changes;
 use crate::security;
 use crate::stored::AsJson;
+use rules::exchange::Home;
 use schema::aliases::Aliases;
 use schema::business::{self, BusinessSettings, BusinessStatus};
 use schema::key::ResourceKey;
@@ -19,6 +20,7 @@ pub use schema::rights::{Action, Limits, Rights, Role, permission};
 use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
 use std::sync::Arc;
+use words::exact::BookCoin;
 
 /// What someone is in a company.
 #[derive(Debug, Clone)]
@@ -180,6 +182,16 @@ pub struct Business {
 }
 
 impl Business {
+    /// The currency that its books are kept in.
+    pub fn home(&self) -> Home<'_> {
+        Home { currency: &self.base_currency, coin: self.coin() }
+    }
+
+    /// What amounts of the books are rounded to.
+    pub const fn coin(&self) -> BookCoin {
+        BookCoin::new(self.currency_decimals, self.settings.rounding_mode.rounding())
+    }
+
     /// The first day of the fiscal year that a day lies in.
     pub fn fiscal_year_start(&self, day: Day) -> Day {
         let start = |year| Day::new(year, self.fiscal_year_start_month, self.fiscal_year_start_day);

@@ -8,7 +8,7 @@ use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use schema::tables::{account_days, account_months, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
@@ -143,9 +143,9 @@ impl Balance {
 }
 
 /// What one account holds in its currency at the end of a day, and what that is carried at.
-pub async fn carried(cx: &Cx<'_>, account: RecordId, currency: &str, day: Day) -> Result<(Money, Money)> {
+pub async fn carried(cx: &Cx<'_>, account: RecordId, currency: &str, day: Day) -> Result<(Money, BookMoney)> {
     let point = Point { as_of: Some(day), ..Point::default() };
     let balances = balances(cx, Some(&[account]), point).await?;
     let balance = balances.sum_of(&(account, currency.to_owned()));
-    Ok((Money::from_units(balance.currency), Money::from_units(balance.base)))
+    Ok((Money::from_units(balance.currency), BookMoney::from_units(balance.base)))
 }

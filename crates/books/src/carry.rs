@@ -14,11 +14,11 @@ use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::limits::Moves;
-use crate::money::Money;
+use crate::money::BookMoney;
 use crate::periods::Module;
 use crate::settled::KINDS;
 use rules::postable::TaxAccount;
-use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::refusal::Refusal;
 use rules::roles::Roles;
 use rules::tax::TaxBasis;
@@ -105,13 +105,13 @@ async fn booked(
     cx: &Cx<'_>,
     roles: &Roles,
     documents: &[RecordId],
-) -> Result<BTreeMap<RecordId, Vec<(Day, Key, Money)>>> {
+) -> Result<BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>>> {
     let rows = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, tax_facts::Column::DocumentId, documents.iter().copied()))
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
-    let mut found: BTreeMap<RecordId, Vec<(Day, Key, Money)>> = BTreeMap::new();
+    let mut found: BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>> = BTreeMap::new();
     for row in rows.all(&cx.db).await? {
         let Some(account) = row.account_id.filter(|account| !waiting.contains(account)) else { continue };
         found.entry(row.document_id).or_default().push((row.entry_date, (account, row.duty), row.home_tax.negated()));
@@ -120,11 +120,12 @@ async fn booked(
 }
 
 /// What is not due at the end of a day, of what was posted by then.
-fn waiting(known: &Known, document: RecordId, day: Day) -> Result<BTreeMap<Key, Money>> {
-    let mut sums: BTreeMap<Key, Money> = BTreeMap::new();
+fn waiting(known: &Known, document: RecordId, day: Day) -> Result<BTreeMap<Key, BookMoney>> {
+    let mut sums: BTreeMap<Key, BookMoney> = BTreeMap::new();
     let facts = known.facts.get(&document).map_or(&[][..], Vec::as_slice);
     // What is taken by documents of before these books stands on no account.
-    let key = |fact: &tax_facts::Model| Some((fact.account_id?, fact.duty)).filter(|_| fact.home_tax != Money::ZERO);
+    let key =
+        |fact: &tax_facts::Model| Some((fact.account_id?, fact.duty)).filter(|_| fact.home_tax != BookMoney::ZERO);
     for fact in facts.iter().filter(|fact| fact.entry_date <= day) {
         let Some(key) = key(fact) else { continue };
         let sum = sums.entry(key).or_default();
@@ -146,8 +147,8 @@ async fn differences(
     cx: &Cx<'_>,
     known: &Known,
     document: RecordId,
-    booked: &[(Day, Key, Money)],
-) -> Result<BTreeMap<Day, BTreeMap<Key, Money>>> {
+    booked: &[(Day, Key, BookMoney)],
+) -> Result<BTreeMap<Day, BTreeMap<Key, BookMoney>>> {
     let facts = known.facts.get(&document).map_or(&[][..], Vec::as_slice);
     let first = facts.iter().map(|fact| fact.entry_date).chain(booked.iter().map(|(day, ..)| *day)).min();
     let Some(first) = first else { return Ok(BTreeMap::new()) };
@@ -168,7 +169,8 @@ async fn differences(
     for day in told.chain(known.history.days(document)).chain(booked.iter().map(|(day, ..)| *day)) {
         days.insert(periods.first_open(module, Ord::max(day, first), cx.asker())?);
     }
-    let (mut found, mut posted): (BTreeMap<Day, BTreeMap<Key, Money>>, BTreeMap<Key, Money>) = Default::default();
+    let (mut found, mut posted): (BTreeMap<Day, BTreeMap<Key, BookMoney>>, BTreeMap<Key, BookMoney>) =
+        Default::default();
     for day in days {
         let mut short = waiting(known, document, day)?;
         let there = booked.iter().filter(|(at, ..)| *at <= day).map(|(_, key, amount)| (*key, *amount));
@@ -176,7 +178,7 @@ async fn differences(
             let sum = short.entry(key).or_default();
             *sum = sum.checked_sub(amount).ok_or_else(Error::too_large)?;
         }
-        short.retain(|(_, duty), amount| *amount != Money::ZERO && apart(chart.roles(), *duty).is_some());
+        short.retain(|(_, duty), amount| *amount != BookMoney::ZERO && apart(chart.roles(), *duty).is_some());
         for (key, amount) in &short {
             let sum = posted.entry(*key).or_default();
             *sum = sum.checked_add(*amount).ok_or_else(Error::too_large)?;
@@ -188,13 +190,13 @@ async fn differences(
     Ok(found)
 }
 
-async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key, Money>) -> Result<()> {
-    let (chart, base) = (cx.chart().await?, &cx.business()?.base_currency);
+async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key, BookMoney>) -> Result<()> {
+    let (chart, home) = (cx.chart().await?, cx.business()?.home());
     let mut lines = Vec::new();
     for ((account, duty), amount) in moves {
         let to = apart(chart.roles(), duty).ok_or_else(|| Error::internal("tax that waits on no account"))?;
-        let on = |to: RecordId, amount: Money| -> Result<Line, Refusal> {
-            let line = Line::on(chart.standing(to)?, Valued::in_base(amount, base), About::default())?;
+        let on = |to: RecordId, amount: BookMoney| -> Result<Line, Refusal> {
+            let line = Line::on(chart.standing(to)?, home.alone(amount), About::default())?;
             Ok(carry(line, duty, (None, day)))
         };
         // A tax that is owed is a credit.

@@ -9,8 +9,8 @@ use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
-use crate::settled::{History, KINDS, coin, too_large};
+use crate::money::{BookMoney, Money};
+use crate::settled::{History, KINDS, too_large};
 use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
@@ -18,7 +18,7 @@ use schema::business::BusinessSettings;
 use schema::tables::{entries, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use words::exact::Coin;
+use words::exact::BookCoin;
 
 /// The basis on which a document of a day counts: as it is asked for, else as the company has it on that day.
 fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, day: Day) -> bool {
@@ -48,7 +48,7 @@ pub type Only<'d> = Option<&'d [RecordId]>;
 pub struct Known {
     pub facts: HashMap<RecordId, Vec<tax_facts::Model>>,
     pub history: History,
-    coin: Coin,
+    coin: BookCoin,
 }
 
 impl Known {
@@ -90,7 +90,7 @@ impl Known {
             }
         }
         let documents: HashSet<RecordId> = by_document.keys().copied().collect();
-        Ok(Self { facts: by_document, history: History::of(cx, &documents, to, point).await?, coin: coin(cx)? })
+        Ok(Self { facts: by_document, history: History::of(cx, &documents, to, point).await?, coin: business.coin() })
     }
 
     /// The rows of a document, as they stand at the end of a day.
@@ -105,7 +105,7 @@ impl Known {
             let row = rows.entry(key).or_insert_with(|| Row {
                 fact: fact.clone(),
                 part: Part {
-                    figures: [Money::ZERO; 3],
+                    figures: [BookMoney::ZERO; 3],
                     paid: [own && fact.leads, charged, charged],
                     leads: own && fact.leads,
                 },

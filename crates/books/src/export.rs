@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Funds, Money};
 use crate::portions::next_entries;
 use rules::account::AccountClass;
 use schema::account as accounts;
@@ -110,7 +110,7 @@ struct Currency<'c> {
 }
 
 impl Currency<'_> {
-    fn amount(&self, money: Money) -> String {
+    fn amount<F: Funds>(&self, money: F) -> String {
         format!("{} {}", money.with_decimals(self.decimals), self.code)
     }
 
@@ -124,11 +124,11 @@ impl Currency<'_> {
         let of = format_args!("line {} of entry {}", line.position, line.entry_number);
         let decimals = currency::Currency::known(&line.currency, of)?.decimals();
         let other = Currency { code: &line.currency, decimals };
-        let priced = |price: Money| format!("{} @@ {}", other.amount(own), self.amount(price));
-        if base == Money::ZERO || own.is_negative() == base.is_negative() {
+        let priced = |price: BookMoney| format!("{} @@ {}", other.amount(own), self.amount(price));
+        if base == BookMoney::ZERO || own.is_negative() == base.is_negative() {
             return Ok(vec![priced(base.size())]);
         }
-        Ok(vec![priced(Money::ZERO), self.amount(base)])
+        Ok(vec![priced(BookMoney::ZERO), self.amount(base)])
     }
 }
 

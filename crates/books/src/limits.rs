@@ -15,10 +15,11 @@ use crate::day::Day;
 use crate::desk::NewEntry;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
+use crate::money::{BookMoney, Money, Rate, Rounding};
 use rules::posting::Line;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use words::exact::{BookCoin, Exact};
 
 /// An entry that goes no further than its author may.
 pub struct Judged(NewEntry);
@@ -46,19 +47,19 @@ pub struct Tally(Mutex<HashMap<RecordId, Moved>>);
 
 #[derive(Default, Clone, Copy)]
 struct Moved {
-    put_in: Money,
-    taken_back: Money,
+    put_in: BookMoney,
+    taken_back: BookMoney,
 }
 
 impl Tally {
     /// The sum with this much more.
-    fn add(&self, document: RecordId, moves: Moves, amount: Money) -> Option<Money> {
+    fn add(&self, document: RecordId, moves: Moves, amount: BookMoney) -> Option<BookMoney> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = seen.entry(document).or_default();
         let sum = match moves {
             Moves::In => &mut moved.put_in,
             Moves::Back => &mut moved.taken_back,
-            Moves::Mirrored => return Some(Money::ZERO),
+            Moves::Mirrored => return Some(BookMoney::ZERO),
         };
         *sum = sum.checked_add(amount)?;
         Some(*sum)
@@ -90,16 +91,21 @@ pub fn check_day(cx: &Cx<'_>, date: Day, field: &str) -> Result<()> {
 }
 
 /// Refuses a document that comes to more than the caller may post, also one that has no entries, such as an order.
-pub async fn check_total(cx: &Cx<'_>, date: Day, (currency, total): (&str, Money), base_total: Money) -> Result<()> {
+pub async fn check_total(
+    cx: &Cx<'_>,
+    date: Day,
+    (currency, total): (&str, Money),
+    base_total: BookMoney,
+) -> Result<()> {
     if cx.business()?.seat.limits.max_document_amount.is_none() {
         return Ok(());
     }
     let known = at_known_rate(cx, &mut HashMap::new(), date, (currency, total)).await?;
-    let comes_to = larger(base_total, known.unwrap_or(base_total)).ok_or_else(too_much)?;
+    let comes_to = larger(base_total, known);
     check_amount(cx, comes_to, "comes to")
 }
 
-fn check_amount(cx: &Cx<'_>, amount: Money, does: &str) -> Result<()> {
+fn check_amount(cx: &Cx<'_>, amount: BookMoney, does: &str) -> Result<()> {
     let business = cx.business()?;
     let Some(most) = business.seat.limits.max_document_amount.filter(|most| amount > *most) else { return Ok(()) };
     let [amount, most] = [amount, most].map(|money| money.with_decimals(business.currency_decimals));
@@ -117,11 +123,11 @@ fn too_much() -> Error {
 }
 
 /// What an entry moves: the larger of its sides. Nothing where it is more than can be told.
-async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<Money>> {
-    let (mut debits, mut credits, mut rates) = (Money::ZERO, Money::ZERO, HashMap::new());
+async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<BookMoney>> {
+    let (mut debits, mut credits, mut rates) = (BookMoney::ZERO, BookMoney::ZERO, HashMap::new());
     for line in entry.posting.lines() {
         let known = at_known_rate(cx, &mut rates, entry.date, (line.currency(), line.currency_amount())).await?;
-        let Some(counts) = larger(line.amount(), known.unwrap_or(line.amount())) else { return Ok(None) };
+        let counts = larger(line.amount(), known);
         let side = if is_debit(line) { &mut debits } else { &mut credits };
         let Some(sum) = side.checked_add(counts) else { return Ok(None) };
         *side = sum;
@@ -130,13 +136,12 @@ async fn moved(cx: &Cx<'_>, entry: &NewEntry) -> Result<Option<Money>> {
 }
 
 fn is_debit(line: &Line) -> bool {
-    if line.amount() == Money::ZERO { !line.currency_amount().is_negative() } else { !line.amount().is_negative() }
+    if line.amount() == BookMoney::ZERO { !line.currency_amount().is_negative() } else { !line.amount().is_negative() }
 }
 
-/// The larger of two amounts, whatever their signs.
-fn larger(one: Money, other: Money) -> Option<Money> {
-    let size = |money: Money| if money.is_negative() { money.checked_neg() } else { Some(money) };
-    Some(Ord::max(size(one)?, size(other)?))
+/// The larger of what the books say and of what is known, whatever their signs.
+fn larger(said: BookMoney, known: Option<BookMoney>) -> BookMoney {
+    known.map_or(said.size(), |known| Ord::max(said.size(), known.size()))
 }
 
 /// An amount in the company's currency at its own rate for the day. Nothing where it needs none.
@@ -145,7 +150,7 @@ async fn at_known_rate<'l>(
     rates: &mut HashMap<&'l str, Rate>,
     date: Day,
     (currency, amount): (&'l str, Money),
-) -> Result<Option<Money>> {
+) -> Result<Option<BookMoney>> {
     let business = cx.business()?;
     if currency == business.base_currency {
         return Ok(None);
@@ -157,8 +162,9 @@ async fn at_known_rate<'l>(
         rates.insert(currency, rate);
         rate
     };
-    let exact = amount.decimal().checked_mul(rate.decimal()).ok_or_else(too_much)?;
-    Rounding::HalfEven.money(exact, business.currency_decimals).map(Some).map_err(|_| too_much())
+    let coin = BookCoin::new(business.currency_decimals, Rounding::HalfEven);
+    let worth = Exact::from(amount).times(rate).and_then(|exact| exact.round(coin));
+    worth.map(Some).map_err(|_| too_much())
 }
 
 /// What a currency is worth to whoever has a limit.

@@ -9,7 +9,7 @@ use crate::day::Day;
 use crate::desk::{Desk, Standing};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Funds, Money};
 use rules::course;
 use schema::aliases::Named;
 use schema::tables::{DocumentKind, allocations, open_item_moves, open_items};
@@ -27,14 +27,14 @@ pub struct NewOpen {
     pub due_date: Option<Day>,
     /// A debit is positive.
     pub amount: Money,
-    pub base: Money,
+    pub base: BookMoney,
 }
 
 fn moved(
     item: &open_items::Model,
     cx: &Cx<'_>,
     date: Day,
-    (amount, base): (Money, Money),
+    (amount, base): (Money, BookMoney),
     allocation: Option<RecordId>,
 ) -> open_item_moves::Model {
     open_item_moves::Model {
@@ -53,6 +53,13 @@ fn moved(
     }
 }
 
+/// What is left of an amount, where `old` began with the first and has the second left.
+fn left_of<F: Funds>(whole: F, old: Option<(F, F)>) -> Result<F> {
+    let Some((began, left)) = old else { return Ok(whole) };
+    let taken = began.minus(left).and_then(|taken| whole.minus(taken));
+    taken.map_err(|_| Error::too_large())
+}
+
 /// Opens what a document leaves open. `before` is what the same document had left open and was allocated to.
 pub fn begin(
     cx: &Cx<'_>,
@@ -60,10 +67,6 @@ pub fn begin(
     new: &NewOpen,
     before: Option<&open_items::Model>,
 ) -> Result<()> {
-    let less = |whole: Money, old: fn(&open_items::Model) -> (Money, Money)| {
-        let taken = before.map(old).map_or(Some(Money::ZERO), |(began, left)| began.checked_sub(left));
-        taken.and_then(|taken| whole.checked_sub(taken)).ok_or_else(Error::too_large)
-    };
     let item = open_items::Model {
         business_id: cx.business_id()?,
         id: new.line.unwrap_or(document),
@@ -76,8 +79,8 @@ pub fn begin(
         due_date: new.due_date,
         amount: new.amount,
         base: new.base,
-        open: less(new.amount, |old| (old.amount, old.open))?,
-        base_open: less(new.base, |old| (old.base, old.base_open))?,
+        open: left_of(new.amount, before.map(|old| (old.amount, old.open)))?,
+        base_open: left_of(new.base, before.map(|old| (old.base, old.base_open)))?,
     };
     let moved = moved(&item, cx, new.date, (new.amount, new.base), None);
     let now = cx.now;
@@ -200,7 +203,7 @@ pub fn shift(
     cx: &Cx<'_>,
     item: &mut open_items::Model,
     date: Day,
-    (amount, base): (Money, Money),
+    (amount, base): (Money, BookMoney),
     allocation: RecordId,
 ) -> Result<()> {
     item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;

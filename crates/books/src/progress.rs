@@ -11,7 +11,7 @@ use crate::day::Day;
 use crate::desk::{Desk, Standing};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 pub use chain::{Chain, chains, of_documents, of_lines};
 use rules::course;
 use schema::kind::Phase;
@@ -33,7 +33,7 @@ pub struct Step {
     pub returned: Quantity,
     pub cancelled: Quantity,
     /// A debit is positive.
-    pub value: Money,
+    pub value: BookMoney,
 }
 
 /// A document on the other end.
@@ -61,7 +61,7 @@ pub const fn negated(quantity: Quantity) -> Quantity {
     quantity.negated()
 }
 
-fn back(money: Money) -> Result<Money> {
+fn back(money: BookMoney) -> Result<BookMoney> {
     money.checked_neg().ok_or_else(Error::too_large)
 }
 
@@ -353,7 +353,7 @@ pub struct Waited {
     pub line: RecordId,
     pub date: Day,
     pub account: RecordId,
-    pub value: Money,
+    pub value: BookMoney,
 }
 
 /// Notes what goods that wait are carried at. It follows from the facts of stock, and goes with them.

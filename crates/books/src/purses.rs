@@ -13,9 +13,9 @@ use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::limits::Moves;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use crate::periods::Module;
-use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::purse::{Move, Purse, evenings};
 use rules::refusal::Refusal;
 use schema::account as accounts;
@@ -23,7 +23,6 @@ use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use words::exact::Coin;
 use words::sums::Sums as _;
 
 /// An account, and what of it is in one other currency.
@@ -40,7 +39,7 @@ struct Moved {
     reverses_id: Option<RecordId>,
     account_id: RecordId,
     date: Day,
-    amount: Money,
+    amount: BookMoney,
     currency: String,
     currency_amount: Money,
 }
@@ -169,7 +168,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
         .into_iter()
         .filter(|((_, currency), _)| currency != base)
         .map(|(key, held)| {
-            (key, Purse { own: Money::from_units(held.currency), carried: Money::from_units(held.base) })
+            (key, Purse { own: Money::from_units(held.currency), carried: BookMoney::from_units(held.base) })
         })
         .collect();
     let revalued: Vec<(RecordId, String, i64)> = lines(cx, accounts)?
@@ -184,7 +183,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
         .await?;
     for (account, currency, base) in revalued {
         let purse = purses.entry((account, currency)).or_default();
-        purse.carried = purse.carried.checked_sub(Money::from_units(base)).ok_or_else(Error::too_large)?;
+        purse.carried = purse.carried.checked_sub(BookMoney::from_units(base)).ok_or_else(Error::too_large)?;
     }
     for line in awaiting.iter().filter(|line| line.date <= eve) {
         let purse = purses.entry((line.account_id, line.currency.clone())).or_default();
@@ -195,7 +194,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
 }
 
 /// By how much what is carried on an account differs from what the ledger says.
-type Differences = BTreeMap<Key, Money>;
+type Differences = BTreeMap<Key, BookMoney>;
 
 /// What is to be posted, day by day.
 async fn differences(
@@ -211,16 +210,15 @@ async fn differences(
     keys.dedup();
     let place = |line: &Moved| keys.binary_search(&(line.account_id, line.currency.clone())).ok();
     let purses: Vec<Purse> = keys.iter().map(|key| start.sum_of(key)).collect();
-    let coin = Coin { decimals: business.currency_decimals, rounding: business.settings.rounding_mode.rounding() };
     let moves = moves(cx, &moved, place).await?;
-    let carried = evenings(&purses, &moves, coin).map_err(|_| Error::too_large())?;
-    let mut posted: BTreeMap<(Day, usize), Money> = BTreeMap::new();
+    let carried = evenings(&purses, &moves, business.coin()).map_err(|_| Error::too_large())?;
+    let mut posted: BTreeMap<(Day, usize), BookMoney> = BTreeMap::new();
     for line in &moved {
         let purse = place(line).ok_or_else(|| Error::internal("money that is on no account"))?;
         let sum = posted.entry((line.date, purse)).or_default();
         *sum = sum.checked_add(line.amount).ok_or_else(Error::too_large)?;
     }
-    let mut ledger: Vec<Money> = purses.iter().map(|purse| purse.carried).collect();
+    let mut ledger: Vec<BookMoney> = purses.iter().map(|purse| purse.carried).collect();
     let mut found = BTreeMap::new();
     for (day, carried) in carried {
         let mut differ = Differences::new();
@@ -229,7 +227,7 @@ async fn differences(
                 *says = says.checked_add(*more).ok_or_else(Error::too_large)?;
             }
             let by = carried.checked_sub(*says).ok_or_else(Error::too_large)?;
-            if day >= from && by != Money::ZERO {
+            if day >= from && by != BookMoney::ZERO {
                 *says = carried;
                 differ.insert(keys[purse].clone(), by);
             }
@@ -286,18 +284,18 @@ async fn moves(cx: &Cx<'_>, moved: &[Moved], place: impl Fn(&Moved) -> Option<us
 async fn post(cx: &Cx<'_>, day: Day, by: &By, differences: Differences) -> Result<()> {
     let module = if by.kind == DocumentKind::Journal { Module::Journal } else { Module::Bank };
     cx.periods().await?.check(module, "date", day, cx.asker())?;
-    let (chart, base) = (cx.chart().await?, &cx.business()?.base_currency);
-    let gain = differences.values().try_fold(Money::ZERO, |sum, by| sum.checked_add(*by));
+    let (chart, home) = (cx.chart().await?, cx.business()?.home());
+    let gain = differences.values().try_fold(BookMoney::ZERO, |sum, by| sum.checked_add(*by));
     let gain = gain.ok_or_else(Error::too_large)?;
     let refused = |why: Refusal| Error::internal(format!("what money is carried at {why}"));
     let mut lines = Vec::new();
     for ((account, currency), by) in differences {
         // It is worth more or less; there is not more of it.
-        let worth = Valued { base: by, currency, own: Money::ZERO };
+        let worth = home.worth_more(&currency, by);
         lines.push(Line::on(chart.standing(account).map_err(refused)?, worth, About::default()).map_err(refused)?);
     }
     let exchange = chart.roles().realised_exchange.clone();
-    lines.push(Line::on(exchange, Valued::in_base(gain.negated(), base), About::default()).map_err(refused)?);
+    lines.push(Line::on(exchange, home.alone(gain.negated()), About::default()).map_err(refused)?);
     let posting = Posting::balanced(lines).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
         other => Error::internal(format!("what money is carried at does not balance: {other:?}")),

@@ -3,12 +3,12 @@
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::money::{Money, Rate, Rounding};
+use crate::money::{BookMoney, Money, Rate, Rounding};
 use schema::exchange_rate as table;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use table::Column;
 use words::currency::Currency;
-use words::exact::{Coin, Exact, TooLarge};
+use words::exact::{BookCoin, Exact, TooLarge};
 use words::sown::{Fault, sown};
 
 /// The latest rate of a currency on or before a day.
@@ -32,7 +32,7 @@ pub struct Given<'g> {
     pub currency: &'g str,
     pub amount: Money,
     /// What the books carry all of it at, and how much that is: what it is worth where there is no rate for it.
-    pub carried: Option<(Money, Money)>,
+    pub carried: Option<(BookMoney, Money)>,
 }
 
 /// For so long a rate says what its currency is worth.
@@ -50,7 +50,7 @@ pub async fn check_worth(cx: &Cx<'_>, field: &str, day: Day, (one, other): (&Giv
         return Ok(());
     }
     let business = cx.business()?;
-    let coin = Coin { decimals: business.currency_decimals, rounding: Rounding::HalfEven };
+    let coin = BookCoin::new(business.currency_decimals, Rounding::HalfEven);
     let [own, wanted] = [worth.all.round(coin), for_.all.round(coin)].map(|money| {
         money.map(|money| money.with_decimals(business.currency_decimals)).map_err(|_| Error::too_large())
     });

@@ -11,7 +11,7 @@ use rules::tax::facts::TaxOrigin;
 use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
-use words::exact::{Coin, TooLarge};
+use words::exact::TooLarge;
 
 /// What may count when it is settled.
 pub const KINDS: [DocumentKind; 4] =
@@ -19,12 +19,6 @@ pub const KINDS: [DocumentKind; 4] =
 
 /// So many documents are asked for by name.
 const FEW: usize = 1_000;
-
-/// The coin of the company's currency.
-pub fn coin(cx: &Cx<'_>) -> Result<Coin> {
-    let business = cx.business()?;
-    Ok(Coin { decimals: business.currency_decimals, rounding: business.settings.rounding_mode.rounding() })
-}
 
 /// What happened to what documents left open.
 pub struct History {

@@ -20,7 +20,7 @@ use crate::day::Day;
 use crate::desk::Standing;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{BookMoney, Quantity, UnitPrice};
 use adjusting::Waits;
 use change::{Change, Worth};
 use rules::stock::{Effect, TooLarge};
@@ -44,7 +44,7 @@ pub struct Wanted {
     /// How many, never negative.
     pub quantity: Quantity,
     /// What the document says of it.
-    pub amount: Money,
+    pub amount: BookMoney,
     pub of: Option<RecordId>,
     /// What a unit is worth from now on.
     pub standard: Option<UnitPrice>,
@@ -67,7 +67,7 @@ pub struct Plan {
     pub facts: Vec<stock_facts::Model>,
     changes: Vec<Change>,
     /// By line, what comes to wait for an invoice.
-    waits: HashMap<RecordId, Money>,
+    waits: HashMap<RecordId, BookMoney>,
 }
 
 /// Facts of a version that another replaces. They are taken out with what the new one puts in, as one change.
@@ -111,7 +111,7 @@ pub fn too_large(_: TooLarge) -> Error {
     Error::too_large()
 }
 
-fn back(money: Money) -> Result<Money> {
+fn back(money: BookMoney) -> Result<BookMoney> {
     money.checked_neg().ok_or_else(Error::too_large)
 }
 
@@ -132,7 +132,7 @@ fn book(fact: &mut stock_facts::Model, effect: Effect) {
 
 impl Plan {
     /// What each line of its document cost, as far as is known by now; what comes in is positive.
-    pub fn costs(&self) -> impl Iterator<Item = (RecordId, Money)> {
+    pub fn costs(&self) -> impl Iterator<Item = (RecordId, BookMoney)> {
         let movements = self.facts.iter().filter(|fact| fact.is_listed());
         movements.map(|fact| {
             let cost = self.changes.iter().find_map(|change| change.costs_of_new.get(&fact.id));
@@ -141,7 +141,7 @@ impl Plan {
     }
 
     /// What of a line's goods comes to wait for an invoice, as far as this is known by now; a debit is positive.
-    pub fn waits(&self, line: RecordId) -> Money {
+    pub fn waits(&self, line: RecordId) -> BookMoney {
         self.waits.sum_of(&line)
     }
 
@@ -150,7 +150,7 @@ impl Plan {
         let rest = self.changes.iter().flat_map(|change| &change.rest);
         let rest = rest.map(|rest| (rest.fact.waiting_line(), rest.by.waits));
         for (line, by) in booked.chain(rest) {
-            let sum = self.waits.entry(line).or_insert(Money::ZERO);
+            let sum = self.waits.entry(line).or_insert(BookMoney::ZERO);
             *sum = rules::stock::add(*sum, by).map_err(too_large)?;
         }
         Ok(())
@@ -203,7 +203,7 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
         waits.add(fact, fact.date, fact.booked_waits)?;
         let moved = move_of(cx, fact, row, (fact.date, fact.moves(), fact.booked_stock));
         let now = cx.now;
-        if fact.is_movement() || fact.booked_stock != Money::ZERO {
+        if fact.is_movement() || fact.booked_stock != BookMoney::ZERO {
             cx.keep(|desk| desk.move_stock(now, moved))?;
         }
     }
@@ -283,7 +283,7 @@ fn move_of(
     cx: &Cx<'_>,
     fact: &stock_facts::Model,
     row: &documents::Model,
-    (date, quantity, value): (Day, Quantity, Money),
+    (date, quantity, value): (Day, Quantity, BookMoney),
 ) -> stock_moves::Model {
     stock_moves::Model {
         business_id: fact.business_id,
@@ -421,7 +421,7 @@ pub async fn take_back(cx: &Cx<'_>, row: &documents::Model, day: impl Fn(Day) ->
             cx.shifted().note(fact.item_id, (*day, row.posted_at));
         }
         waits.add(fact, *day, back(fact.booked_waits)?)?;
-        if fact.is_movement() || fact.booked_stock != Money::ZERO {
+        if fact.is_movement() || fact.booked_stock != BookMoney::ZERO {
             let quantity = Quantity::from_units(-fact.moves().units());
             let moved = move_of(cx, fact, row, (*day, quantity, back(fact.booked_stock)?));
             let now = cx.now;
@@ -453,7 +453,7 @@ pub fn first_cost(item: &schema::item::Model) -> Option<UnitPrice> {
 }
 
 /// Sums by account, in the order of accounts.
-pub(super) type Sums = BTreeMap<RecordId, Money>;
+pub(super) type Sums = BTreeMap<RecordId, BookMoney>;
 
 /// Where the stock of an item stands, with what waits to be written.
 pub(super) async fn state_of(cx: &Cx<'_>, item: RecordId) -> Result<Option<stock::Model>> {

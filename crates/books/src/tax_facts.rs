@@ -5,9 +5,10 @@ use crate::cx::Cx;
 use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::Money;
-
-use rules::posting::{About, Line, Posting, Subject, TaxTag, Valued};
+use crate::money::Funds;
+use crate::settled::too_large;
+use rules::exchange::Valued;
+use rules::posting::{About, Line, Posting, Subject, TaxTag};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use schema::aliases::Named;
@@ -204,9 +205,12 @@ pub async fn shown_by(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
     Ok(rows.iter().filter(shows).map(fact).collect())
 }
 
+fn plus<F: Funds>(left: F, right: F) -> Result<F> {
+    left.plus(right).map_err(too_large)
+}
+
 /// Adds facts that take off to those of the same lines.
 pub fn take_off(left: &mut [TaxFact], taken: &[TaxFact]) -> Result<()> {
-    let plus = |left: Money, right: Money| left.checked_add(right).ok_or_else(Error::too_large);
     for fact in taken {
         let same =
             |known: &&mut TaxFact| (known.line, known.component, known.duty) == (fact.line, fact.component, fact.duty);
@@ -236,6 +240,6 @@ pub fn posted_line(line: &entry_lines::Model) -> Line {
             }),
         },
     };
-    let amount = Valued { base: line.amount, currency: line.currency.clone(), own: line.currency_amount };
+    let amount = Valued::read(line.currency_amount, line.currency.clone(), line.amount);
     Line::posted(line.account_id, amount, about)
 }

@@ -5,7 +5,7 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
-use crate::money::{Amount, Money, Quantity};
+use crate::money::{Amount, BookMoney, Quantity};
 use books::cx::Cx;
 use books::desk::Rehearsed;
 use kit::extra::NoWords;
@@ -256,7 +256,7 @@ impl Rows for Entries {
             kind: row.kind,
             reverses_entry_id: row.reverses_id,
             narration: row.narration,
-            total: Amount { money: row.total, currency_decimals: business.currency_decimals },
+            total: row.total.shown(business.currency_decimals),
             lines: by_entry.take_list(&row.number),
         };
         Ok(rows.into_iter().map(&mut view).collect())
@@ -272,7 +272,7 @@ pub(crate) fn line_view(
 ) -> Result<EntryLineView> {
     let known = Currency::known(&line.currency, format_args!("line {} of entry {}", line.position, line.entry_number))?;
     let units = line.amount.units();
-    let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
+    let base = |units: i64| BookMoney::from_units(units).shown(currency_decimals);
     Ok(EntryLineView {
         account_id: line.account_id,
         account_code: name.map(|(code, _)| code.clone()),
@@ -288,7 +288,7 @@ pub(crate) fn line_view(
         quantity: line.quantity,
         tax_code_id: line.tax_code_id,
         tax_component: line.tax_component,
-        tax_base: line.tax_base.map(|money| Amount { money, currency_decimals }),
+        tax_base: line.tax_base.map(|base| base.shown(currency_decimals)),
     })
 }
 

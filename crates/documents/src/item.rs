@@ -5,7 +5,7 @@
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity, UnitPrice};
+use crate::money::{Amount, BookMoney, Quantity, UnitPrice};
 use crate::stored::AsJson;
 use books::access::Business;
 use books::cx::Cx;
@@ -323,7 +323,7 @@ impl Rows for Items {
                 .all(&cx.db)
                 .await?
         };
-        let found: HashMap<RecordId, (Quantity, Money)> =
+        let found: HashMap<RecordId, (Quantity, BookMoney)> =
             found.into_iter().map(|row| (row.item_id, (row.quantity, row.value))).collect();
         let currency_decimals = cx.business()?.currency_decimals;
         let view = |row: table::Model| {
@@ -342,7 +342,7 @@ impl Rows for Items {
     }
 }
 
-fn average(quantity: Quantity, value: Money) -> Option<UnitPrice> {
+fn average(quantity: Quantity, value: BookMoney) -> Option<UnitPrice> {
     let average = value.decimal().checked_div(quantity.decimal()).filter(|_| quantity > Quantity::ZERO)?;
     UnitPrice::parse(&average.round_dp(UnitPrice::PLACES).max(Decimal::ZERO).to_string()).ok()
 }
@@ -351,7 +351,7 @@ fn average(quantity: Quantity, value: Money) -> Option<UnitPrice> {
 #[derive(Clone, Copy)]
 struct Stock {
     quantity: Quantity,
-    value: Money,
+    value: BookMoney,
     promised: Promised,
 }
 
@@ -364,7 +364,7 @@ fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Resu
         quantity_on_order: stock.map(|stock| stock.promised.by_suppliers),
         quantity_available: available,
         average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
-        stock_value: stock.map(|stock| Amount { money: stock.value, currency_decimals }),
+        stock_value: stock.map(|stock| stock.value.shown(currency_decimals)),
         keeping: kept!(row),
         name: row.name,
         r#type: row.r#type,

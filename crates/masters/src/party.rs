@@ -12,7 +12,7 @@ use crate::currency::{Currency, CurrencyCode};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Percent};
+use crate::money::{BookMoney, Money, Percent};
 use crate::stored::AsJson;
 use books::access::Business;
 use books::cx::Cx;
@@ -274,7 +274,7 @@ fn view(
     merged_into_id: Option<RecordId>,
     (open, late): (Open, relations::Late),
 ) -> Result<PartyView> {
-    let base = |units: i64| Amount { money: Money::from_units(units), currency_decimals };
+    let base = |units: i64| BookMoney::from_units(units).shown(currency_decimals);
     let sum = |side: fn(&OpenIn) -> i64| {
         let sum = open.values().map(side).try_fold(0, i64::checked_add);
         sum.map(base).ok_or_else(Error::too_large)
@@ -319,7 +319,7 @@ fn view(
         sales_tax_code_id: row.sales_tax_code_id,
         purchase_tax_code_id: row.purchase_tax_code_id,
         merged_into_id,
-        credit_limit: row.credit_limit.map(|money| Amount { money, currency_decimals }),
+        credit_limit: row.credit_limit.map(|limit| limit.shown(currency_decimals)),
         prices_include_tax: row.prices_include_tax,
         discount_percent: row.discount_percent,
         bank_details: row.bank_details.map(|details| details.0),

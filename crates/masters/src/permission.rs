@@ -5,7 +5,7 @@
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::{Amount, Money};
+use crate::money::{Amount, BookMoney};
 use crate::stored::AsJson;
 use books::access::{Business, Seat};
 use books::cx::Cx;
@@ -63,7 +63,7 @@ pub struct LimitsInput {
     /// entries move in (fees, costs of goods, discounts and all), and what they take back where it is changed, voided or
     /// an allocation removed, each by itself. Other currencies count at the document's rate or at the company's own,
     /// whichever makes more; where the company has no rate for one, at the document's.
-    max_document_amount: Maybe<Money>,
+    max_document_amount: Maybe<BookMoney>,
     /// How many days before today an entry may be dated that a holder posts, changes or voids, 0 to 3660.
     #[schemars(range(min = 0, max = 3660))]
     backdate_days: Maybe<i64>,
@@ -204,7 +204,7 @@ impl Resource for Permissions {
         let limits = match faults.optional("limits", input.limits) {
             Some(limits) => faults.inside("limits", limits, |faults, input| {
                 let most = faults.optional("maxDocumentAmount", input.max_document_amount);
-                if most.is_some_and(Money::is_negative) {
+                if most.is_some_and(BookMoney::is_negative) {
                     faults.add("maxDocumentAmount", "must not be negative");
                 }
                 let days = faults.optional("backdateDays", input.backdate_days);
@@ -314,7 +314,7 @@ impl Rows for Permissions {
             role: row.role,
             grants: row.role.map_or(row.grants.0, |role| Grants::of(role.rights())).0,
             limits: LimitsView {
-                max_document_amount: row.max_document_amount.map(|money| Amount { money, currency_decimals: decimals }),
+                max_document_amount: row.max_document_amount.map(|most| most.shown(decimals)),
                 backdate_days: row.backdate_days,
             },
         };
@@ -344,7 +344,7 @@ impl Master for Permissions {
         let wanted: Grants = draft.json(Column::Grants)?;
         let limits = Limits {
             max_document_amount: match draft.get(Column::MaxDocumentAmount) {
-                Some(Value::BigInt(Some(units))) => Some(Money::from_units(*units)),
+                Some(Value::BigInt(Some(units))) => Some(BookMoney::from_units(*units)),
                 _ => None,
             },
             backdate_days: match draft.get(Column::BackdateDays) {

@@ -6,7 +6,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{BookMoney, Money, Quantity, UnitPrice};
 use schema::business::StockPolicy;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::item::NegativeStock;
@@ -91,7 +91,7 @@ struct Goods {
 type Evening = (Wide, Wide, Vec<(Wide, Wide)>);
 
 /// What a movement cost and whether it was missing, by the day and its place in it.
-type Costs = HashMap<(Day, i64), (Money, bool)>;
+type Costs = HashMap<(Day, i64), (BookMoney, bool)>;
 
 /// The days on which the ledger is not what the facts come to, and the last day that is closed.
 pub(super) async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
@@ -472,7 +472,7 @@ impl Goods {
 
 /// Of an item that nothing is kept of.
 const NONE_LEFT: Quantity = Quantity::ZERO;
-const NOTHING_LEFT: Money = Money::ZERO;
+const NOTHING_LEFT: BookMoney = BookMoney::ZERO;
 
 fn pieces(units: Wide) -> String {
     i64::try_from(units).map_or_else(|_| format!("{units} millionths"), |units| Quantity::from_units(units).to_string())
@@ -481,7 +481,7 @@ fn pieces(units: Wide) -> String {
 /// What is kept of an evening is what was known on it.
 fn hold_evening(states: &mut Held, item: RecordId, kept: &stock_snapshots::Model, was: &Evening) {
     let state = &kept.state.0;
-    let layers = |pieces: Quantity, value: Money| (Wide::from(pieces.units()), Wide::from(value.units()));
+    let layers = |pieces: Quantity, value: BookMoney| (Wide::from(pieces.units()), Wide::from(value.units()));
     let (quantity, value) = layers(state.quantity, state.value);
     let of_layers: Vec<(Wide, Wide)> = state.layers.iter().map(|layer| layers(layer.quantity, layer.value)).collect();
     if (quantity, value, of_layers) != *was {

@@ -29,7 +29,7 @@ pub use self::goods::{Kept, Off};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use async_trait::async_trait;
 use schema::reader::Reader;
 use schemars::JsonSchema;
@@ -238,6 +238,6 @@ impl Part {
     }
 }
 
-fn wide(debit: Money, credit: Money, own: Money) -> Sums {
+fn wide(debit: BookMoney, credit: BookMoney, own: Money) -> Sums {
     (debit.units().into(), credit.units().into(), own.units().into())
 }

@@ -5,7 +5,7 @@ use super::subledgers::{Days, OfDay, column, compare_days, ledger_days};
 use super::{Check, Findings, PORTION, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use schema::reader::Reader;
 use schema::tables::CLOSED;
 use schema::tables::Stage;
@@ -167,10 +167,10 @@ impl Lines {
                     written(kept),
                     line.value.with_decimals(2),
                     written(said.map(Quantity::from_units)),
-                    Money::from_units(value).with_decimals(2)
+                    BookMoney::from_units(value).with_decimals(2)
                 ));
             }
-            if left(line) == 0 && line.value != Money::ZERO {
+            if left(line) == 0 && line.value != BookMoney::ZERO {
                 let worth = line.value.with_decimals(2);
                 self.of_history.add(format!("line {}: nothing waits, and it is worth {worth}", line.line_id));
             }

@@ -6,7 +6,7 @@ use super::subledgers::{OfItem, column};
 use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use crate::stored::AsJson;
 use schema::aliases::Named;
 use schema::party as parties;
@@ -90,7 +90,7 @@ fn judge_item(item: &open_items::Model, history: (i64, i64), findings: &mut Find
     if over {
         findings.add(format!("open item {}: more is open than there was, or on the other side", item.id));
     }
-    if item.open == Money::ZERO && item.base_open != Money::ZERO {
+    if item.open == Money::ZERO && item.base_open != BookMoney::ZERO {
         let carried = item.base_open.with_decimals(2);
         findings.add(format!("open item {} is settled and still carried at {carried}", item.id));
     }

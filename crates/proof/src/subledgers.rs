@@ -6,7 +6,7 @@ use super::{Check, Findings, Walk, Wide, settled, shown};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use schema::account as accounts;
 use schema::account::Keeper;
 use schema::reader::Reader;
@@ -240,11 +240,11 @@ async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
                     state.quantity,
                     state.value.with_decimals(2),
                     Quantity::from_units(found.0),
-                    Money::from_units(found.1).with_decimals(2)
+                    BookMoney::from_units(found.1).with_decimals(2)
                 ));
             }
         }
-        if state.quantity == Quantity::ZERO && state.value != Money::ZERO {
+        if state.quantity == Quantity::ZERO && state.value != BookMoney::ZERO {
             findings.add(format!(
                 "item {}: nothing is there, and it is worth {}",
                 state.item_id,

@@ -5,12 +5,12 @@
 //! What waits is on the account of the party as well, so that both sides are equal.
 
 use super::asked::Asked;
-use super::settled::{Figures, History, KINDS, Part, Settlement, coin, due, too_large};
+use super::settled::{Figures, History, KINDS, Part, Settlement, due, too_large};
 use super::statements::{Balances, Chart, is_earned};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use books::balances::{last_known, sum};
 use books::cx::Cx;
 use rules::account::{AccountClass, AccountType};
@@ -36,7 +36,7 @@ struct Posted {
     entry_number: i64,
     position: i64,
     account_id: RecordId,
-    amount: Money,
+    amount: BookMoney,
     date: Day,
     item_id: Option<RecordId>,
     tax_code_id: Option<RecordId>,
@@ -73,7 +73,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
     let open: Vec<RecordId> = open.into_iter().collect();
     let history = History::of(cx, &open.iter().copied().collect(), Some(last), asked.point).await?;
     let accounts: HashMap<RecordId, &accounts::Charted> = chart.0.iter().map(|account| (account.id, account)).collect();
-    let coin = coin(cx)?;
+    let coin = cx.business()?.coin();
     for portion in open.chunks(PORTION) {
         for (id, document) in documents(cx, portion, last, asked).await? {
             for (day, waiting) in days.iter().zip(&mut waiting) {
@@ -218,7 +218,7 @@ fn is_cost_of_goods(account: &accounts::Charted, line: &Posted) -> bool {
 
 impl Document {
     /// What of it is a sale stands on the other side.
-    fn turned(&self, amount: Money, accounts: &HashMap<RecordId, &accounts::Charted>) -> Money {
+    fn turned(&self, amount: BookMoney, accounts: &HashMap<RecordId, &accounts::Charted>) -> BookMoney {
         if self.is_sale(accounts) { amount.negated() } else { amount }
     }
 
@@ -237,9 +237,9 @@ impl Document {
     /// Its parts at the end of a day, by what they are.
     fn parts(&self, accounts: &HashMap<RecordId, &accounts::Charted>, day: Day) -> Result<Vec<(Key, Part)>, TooLarge> {
         let is_sale = self.is_sale(accounts);
-        let mut sums: BTreeMap<Key, Money> = BTreeMap::new();
+        let mut sums: BTreeMap<Key, BookMoney> = BTreeMap::new();
         let mut named: HashSet<(i64, i64)> = HashSet::new();
-        let mut add = |key: Key, amount: Money| -> Result<(), TooLarge> {
+        let mut add = |key: Key, amount: BookMoney| -> Result<(), TooLarge> {
             let sum = sums.entry(key).or_default();
             *sum = sum.plus(amount)?;
             Ok(())
@@ -267,8 +267,8 @@ impl Document {
                 if accounts.get(&account).is_some_and(|one| is_goods(one)) { Key::Goods } else { Key::On(account) };
             add(key, cost.negated())?;
         }
-        let part = |(key, amount): (Key, Money)| {
-            let figures = [amount, Money::ZERO, Money::ZERO];
+        let part = |(key, amount): (Key, BookMoney)| {
+            let figures = [amount, BookMoney::ZERO, BookMoney::ZERO];
             (key, Part { figures, paid: [true, false, false], leads: !matches!(key, Key::Tax(..)) })
         };
         Ok(sums.into_iter().map(part).collect())
@@ -279,10 +279,10 @@ impl Document {
         &self,
         named: &HashSet<(i64, i64)>,
         day: Day,
-    ) -> Result<BTreeMap<RecordId, Money>, TooLarge> {
-        let mut costs: BTreeMap<RecordId, Money> = BTreeMap::new();
+    ) -> Result<BTreeMap<RecordId, BookMoney>, TooLarge> {
+        let mut costs: BTreeMap<RecordId, BookMoney> = BTreeMap::new();
         let reversed = |fact: &&tax_facts::Model| fact.kind == Some(TaxKind::ReverseCharge) && fact.entry_date <= day;
-        for fact in self.facts.iter().filter(reversed).filter(|fact| fact.not_recoverable != Money::ZERO) {
+        for fact in self.facts.iter().filter(reversed).filter(|fact| fact.not_recoverable != BookMoney::ZERO) {
             let same = |other: &&tax_facts::Model| {
                 (other.entry_number, other.line_id, other.component_id)
                     == (fact.entry_number, fact.line_id, fact.component_id)

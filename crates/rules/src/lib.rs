@@ -5,6 +5,7 @@
 pub mod account;
 pub mod chart;
 pub mod course;
+pub mod exchange;
 pub mod keeper;
 pub mod left;
 pub mod postable;

@@ -1,5 +1,6 @@
 //! A posting: lines whose debits equal their credits. No other kind can be built.
 
+use crate::exchange::Valued;
 use crate::postable::Postable;
 use crate::refusal::Refusal;
 use crate::tax::facts::TaxFact;
@@ -7,7 +8,7 @@ use crate::tax::figures::TooLarge;
 use words::day::Day;
 use words::error::Error;
 use words::ids::RecordId;
-use words::money::{Money, Quantity};
+use words::money::{BookMoney, Money, Quantity};
 
 /// One line of the ledger, on an account that was judged. Amounts are signed: a debit is positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,23 +18,6 @@ pub struct Line {
     about: About,
     /// What it tells of tax. Those that have an account are what the line is the sum of.
     facts: Vec<TaxFact>,
-}
-
-/// An amount and what it is worth.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Valued {
-    /// In the company's currency.
-    pub base: Money,
-    pub currency: String,
-    /// In the line's own currency.
-    pub own: Money,
-}
-
-impl Valued {
-    /// An amount that is in the company's currency alone.
-    pub fn in_base(amount: Money, currency: &str) -> Self {
-        Self { base: amount, currency: currency.to_owned(), own: amount }
-    }
 }
 
 /// What a line says beside its account and its amount.
@@ -56,7 +40,7 @@ impl Line {
     /// An account meets an amount: one that is kept in a currency of its own takes no other.
     pub fn on(to: impl Into<Postable>, amount: Valued, about: About) -> Result<Self, Refusal> {
         let Postable(to) = to.into();
-        to.account.takes_currency(&amount.currency)?;
+        to.account.takes_currency(amount.currency())?;
         let about = About { party: to.party.or(about.party), ..about };
         Ok(Self { account: to.account.id, amount, about, facts: Vec::new() })
     }
@@ -88,17 +72,17 @@ impl Line {
     }
 
     /// In the company's currency.
-    pub const fn amount(&self) -> Money {
-        self.amount.base
+    pub const fn amount(&self) -> BookMoney {
+        self.amount.base()
     }
 
     pub fn currency(&self) -> &str {
-        &self.amount.currency
+        self.amount.currency()
     }
 
     /// In the line's own currency.
     pub const fn currency_amount(&self) -> Money {
-        self.amount.own
+        self.amount.own()
     }
 
     pub fn description(&self) -> Option<&str> {
@@ -118,7 +102,7 @@ impl Line {
     }
 
     const fn is_nothing(&self) -> bool {
-        self.amount.base.units() == 0 && self.amount.own.units() == 0
+        self.amount.is_nothing()
     }
 }
 
@@ -169,7 +153,7 @@ pub struct TaxTag {
     /// Its component; none on the line that is taxed.
     pub component: Option<String>,
     /// In the company's currency, with the sign of the line.
-    pub base: Option<Money>,
+    pub base: Option<BookMoney>,
 }
 
 /// Lines that balance in the company's currency; at least two, or none at all.
@@ -178,7 +162,7 @@ pub struct Posting {
     lines: Vec<Line>,
     facts: Vec<Told>,
     /// The sum of the debits, which is that of the credits.
-    total: Money,
+    total: BookMoney,
 }
 
 /// A fact of tax, and the place of the line that carries it.
@@ -192,8 +176,8 @@ pub struct Told {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unbalanced {
     Sides {
-        debit: Money,
-        credit: Money,
+        debit: BookMoney,
+        credit: BookMoney,
     },
     /// More than the books can hold.
     TooLarge,
@@ -203,7 +187,7 @@ pub enum Unbalanced {
 
 impl Posting {
     /// The most that the books sum up for an account and a day. What is more than that by itself is never posted.
-    pub const MOST: Money = Money::from_units(9_000_000_000_000_000_000);
+    pub const MOST: BookMoney = BookMoney::from_units(9_000_000_000_000_000_000);
 
     /// Lines of nothing are dropped; they say nothing. What they tell of tax stays. Where all but one are nothing they say
     /// where that one's money went: five dong are money, and no cent.
@@ -237,11 +221,7 @@ impl Posting {
     pub fn reversed(&self, of: Day, on: Day) -> Self {
         let mirror = |line: &Line| Line {
             account: line.account,
-            amount: Valued {
-                base: line.amount.base.negated(),
-                currency: line.amount.currency.clone(),
-                own: line.amount.own.negated(),
-            },
+            amount: line.amount.negated(),
             about: About { subject: line.about.subject.reversed(), ..line.about.clone() },
             facts: line.facts.clone(),
         };
@@ -273,19 +253,19 @@ impl Posting {
     }
 
     /// The sum of the debits, which is the sum of the credits.
-    pub const fn total(&self) -> Money {
+    pub const fn total(&self) -> BookMoney {
         self.total
     }
 }
 
 /// What both sides come to in the lines' own currencies, whichever these are.
 fn own_sides(lines: &[Line]) -> [i128; 2] {
-    let own = |line: &Line| i128::from(line.amount.own.units());
+    let own = |line: &Line| i128::from(line.currency_amount().units());
     [lines.iter().map(|line| own(line).max(0)).sum(), lines.iter().map(|line| -own(line).min(0)).sum()]
 }
 
-fn sides(lines: &[Line]) -> Option<(Money, Money)> {
-    lines.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), line| {
+fn sides(lines: &[Line]) -> Option<(BookMoney, BookMoney)> {
+    lines.iter().try_fold((BookMoney::ZERO, BookMoney::ZERO), |(debit, credit), line| {
         if line.amount().is_negative() {
             Some((debit, credit.checked_sub(line.amount())?))
         } else {
@@ -296,7 +276,7 @@ fn sides(lines: &[Line]) -> Option<(Money, Money)> {
 
 impl Subject {
     fn reversed(&self) -> Self {
-        let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(Money::negated), ..tax });
+        let tax = self.tax.clone().map(|tax| TaxTag { base: tax.base.map(BookMoney::negated), ..tax });
         let quantity = self.quantity.map(Quantity::negated);
         Self { item: self.item, quantity, tax }
     }
@@ -307,21 +287,22 @@ mod tests {
     use super::*;
 
     fn line(amount: &str) -> Line {
-        let amount = Money::parse(amount).unwrap();
-        Line::posted(RecordId::default(), Valued::in_base(amount, "EUR"), About::default())
+        let amount = Valued::read(Money::parse(amount).unwrap(), "EUR".into(), BookMoney::parse(amount).unwrap());
+        Line::posted(RecordId::default(), amount, About::default())
     }
 
     #[test]
     fn only_lines_that_balance_become_a_posting() {
         assert_eq!(Posting::balanced(vec![line("10"), line("0"), line("-10")]).unwrap().lines().len(), 2);
-        let sides = Unbalanced::Sides { debit: Money::parse("10").unwrap(), credit: Money::parse("9.99").unwrap() };
+        let sides =
+            Unbalanced::Sides { debit: BookMoney::parse("10").unwrap(), credit: BookMoney::parse("9.99").unwrap() };
         assert_eq!(Posting::balanced(vec![line("10"), line("-9.99")]), Err(sides));
         let most = "922337203685477.5807";
         assert_eq!(Posting::balanced(vec![line(most), line(most)]), Err(Unbalanced::TooLarge));
         let more = "900000000000000.0001";
         assert_eq!(Posting::balanced(vec![line(more), line(&format!("-{more}"))]), Err(Unbalanced::TooLarge));
         // Ten yen that are worth less than a cent, taken from an account in euro.
-        let yen = Valued { base: Money::ZERO, currency: "JPY".into(), own: Money::parse("10").unwrap() };
+        let yen = Valued::read(Money::parse("10").unwrap(), "JPY".into(), BookMoney::ZERO);
         let alone = Line::posted(RecordId::default(), yen, About::default());
         assert_eq!(
             Posting::balanced(vec![alone.clone(), line("0")]).unwrap().lines().len(),
@@ -334,7 +315,7 @@ mod tests {
 
     #[test]
     fn money_of_no_cent_keeps_its_other_side() {
-        let dong = Valued { base: Money::ZERO, currency: "VND".into(), own: Money::parse("-5").unwrap() };
+        let dong = Valued::read(Money::parse("-5").unwrap(), "VND".into(), BookMoney::ZERO);
         let of = Line::posted(RecordId::default(), dong, About::default());
         let posting = Posting::balanced(vec![line("0"), of.clone()]).unwrap();
         assert_eq!(posting.lines().len(), 2);
@@ -363,7 +344,7 @@ mod tests {
         let on = |account: Option<u128>, date: &str| TaxFact {
             account: account.map(|code| RecordId(uuid::Uuid::from_u128(code))),
             date: date.parse().unwrap(),
-            home_base: Money::parse("5").unwrap(),
+            home_base: BookMoney::parse("5").unwrap(),
             ..TaxFact::default()
         };
         let of_nothing = line("0").telling(vec![on(Some(1), "2026-03-31")]);

@@ -9,19 +9,19 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use words::day::Day;
-use words::exact::{Coin, Exact, TooLarge};
-use words::money::Money;
+use words::exact::{BookCoin, Exact, TooLarge};
+use words::money::{BookMoney, Money};
 
 /// What there is of a currency on an account; what is owed is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purse {
     pub own: Money,
     /// What that is carried at, in the company's currency.
-    pub carried: Money,
+    pub carried: BookMoney,
 }
 
 impl words::sums::Figure for Purse {
-    const NOTHING: Self = Self { own: Money::ZERO, carried: Money::ZERO };
+    const NOTHING: Self = Self { own: Money::ZERO, carried: BookMoney::ZERO };
 }
 
 /// What an entry moves in a purse.
@@ -34,7 +34,7 @@ pub struct Move {
     pub entry: i64,
     pub own: Money,
     /// What its document says that this is worth.
-    pub said: Money,
+    pub said: BookMoney,
     /// The day from which on it never was.
     pub until: Option<Day>,
     /// It is carried at what its document says, whatever there was.
@@ -49,15 +49,7 @@ impl Move {
     }
 }
 
-fn plus(left: Money, right: Money) -> Result<Money, TooLarge> {
-    left.checked_add(right).ok_or(TooLarge)
-}
-
-fn minus(left: Money, right: Money) -> Result<Money, TooLarge> {
-    left.checked_sub(right).ok_or(TooLarge)
-}
-
-fn part(whole: Money, of: Money, all: Money, coin: Coin) -> Result<Money, TooLarge> {
+fn part(whole: BookMoney, of: Money, all: Money, coin: BookCoin) -> Result<BookMoney, TooLarge> {
     if of == all {
         return Ok(whole);
     }
@@ -66,7 +58,7 @@ fn part(whole: Money, of: Money, all: Money, coin: Coin) -> Result<Money, TooLar
 
 impl Purse {
     /// By how much an amount changes what all of it is carried at.
-    fn take(&mut self, own: Money, said: Money, coin: Coin) -> Result<Money, TooLarge> {
+    fn take(&mut self, own: Money, said: BookMoney, coin: BookCoin) -> Result<BookMoney, TooLarge> {
         let grows = self.own == Money::ZERO || own == Money::ZERO || self.own.is_negative() == own.is_negative();
         let (size, there) = (own.size(), self.own.size());
         let change = if grows {
@@ -75,28 +67,28 @@ impl Purse {
             part(self.carried, size, there, coin)?.negated()
         } else {
             // All that there was, and what is beyond at what is said of it.
-            minus(part(said, minus(size, there)?, size, coin)?, self.carried)?
+            part(said, size.minus(there)?, size, coin)?.minus(self.carried)?
         };
-        *self = Self { own: plus(self.own, own)?, carried: plus(self.carried, change)? };
+        *self = Self { own: self.own.plus(own)?, carried: self.carried.plus(change)? };
         Ok(change)
     }
 }
 
 /// What the moves of one entry do.
-fn book(purses: &mut [Purse], entry: &[&Move], coin: Coin) -> Result<(), TooLarge> {
+fn book(purses: &mut [Purse], entry: &[&Move], coin: BookCoin) -> Result<(), TooLarge> {
     let leaves = |one: &Move| one.brings_along && one.own.is_negative();
     // What left was carried at so much less than was said.
-    let mut less = Money::ZERO;
+    let mut less = BookMoney::ZERO;
     for first in [true, false] {
         for one in entry.iter().filter(|one| leaves(one) == first) {
             let Some(purse) = purses.get_mut(one.purse) else { continue };
             if one.as_said {
-                *purse = Purse { own: plus(purse.own, one.own)?, carried: plus(purse.carried, one.said)? };
+                *purse = Purse { own: purse.own.plus(one.own)?, carried: purse.carried.plus(one.said)? };
             } else if first {
-                less = plus(less, minus(purse.take(one.own, one.said, coin)?, one.said)?)?;
+                less = less.plus(purse.take(one.own, one.said, coin)?.minus(one.said)?)?;
             } else {
-                let brought = if one.brings_along { std::mem::take(&mut less) } else { Money::ZERO };
-                purse.take(one.own, minus(one.said, brought)?, coin)?;
+                let brought = if one.brings_along { std::mem::take(&mut less) } else { BookMoney::ZERO };
+                purse.take(one.own, one.said.minus(brought)?, coin)?;
             }
         }
     }
@@ -105,7 +97,7 @@ fn book(purses: &mut [Purse], entry: &[&Move], coin: Coin) -> Result<(), TooLarg
 
 /// What each purse is carried at on the evening of every day on which something moves, or never was from then on. The
 /// moves stand in the order of their days, and within a day in the order in which they count.
-pub fn evenings(start: &[Purse], moves: &[Move], coin: Coin) -> Result<BTreeMap<Day, Vec<Money>>, TooLarge> {
+pub fn evenings(start: &[Purse], moves: &[Move], coin: BookCoin) -> Result<BTreeMap<Day, Vec<BookMoney>>, TooLarge> {
     let days: BTreeSet<Day> = moves.iter().flat_map(|one| [Some(one.day), one.until]).flatten().collect();
     // What never was from such a day on was there until then: all is valued anew without it.
     let anew: BTreeSet<Day> = moves.iter().filter_map(|one| one.until.filter(|until| *until > one.day)).collect();

@@ -5,7 +5,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::item::CostMethod;
-use crate::money::{Money, Percent, Rounding};
+use crate::money::{BookMoney, Percent, Rounding};
 use crate::stored::AsJson;
 use crate::wire_enum;
 pub use rules::chart::{ChartTemplate, SystemRole};
@@ -122,7 +122,7 @@ pub struct BusinessSettings {
     /// What happens when a sale goes beyond a party's credit limit.
     pub credit_limit_policy: CreditLimitPolicy,
     /// The smallest coin to which sales totals are rounded.
-    pub cash_rounding_increment: Option<Money>,
+    pub cash_rounding_increment: Option<BookMoney>,
     /// When delivered goods become a cost.
     pub cogs_timing: CogsTiming,
     /// By how much more than was ordered may be delivered, in percent.

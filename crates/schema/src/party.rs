@@ -4,7 +4,7 @@ use crate::address::Address;
 use crate::bank::BankDetails;
 use crate::clock::Instant;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Percent};
+use crate::money::{BookMoney, Percent};
 use crate::stored::AsJson;
 use crate::wire_enum;
 use schemars::JsonSchema;
@@ -87,7 +87,7 @@ pub struct Model {
     pub purchase_tax_code_id: Option<RecordId>,
     pub merged_into_id: Option<RecordId>,
     pub merged_at: Option<Instant>,
-    pub credit_limit: Option<Money>,
+    pub credit_limit: Option<BookMoney>,
     pub prices_include_tax: Option<bool>,
     pub discount_percent: Option<Percent>,
     pub bank_details: Option<AsJson<BankDetails>>,

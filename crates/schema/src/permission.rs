@@ -2,7 +2,7 @@
 
 use crate::clock::Instant;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Money;
+use crate::money::BookMoney;
 use crate::rights::{Grants, Role};
 use crate::stored::AsJson;
 use sea_orm::entity::prelude::*;
@@ -19,7 +19,7 @@ pub struct Model {
     pub description: Option<String>,
     pub role: Option<Role>,
     pub grants: AsJson<Grants>,
-    pub max_document_amount: Option<Money>,
+    pub max_document_amount: Option<BookMoney>,
     pub backdate_days: Option<i64>,
     pub search: String,
     pub version: i64,

@@ -3,7 +3,7 @@
 //! Owns: the table of built-in roles. Refuses: to decide per resource; a role speaks about areas of the books.
 
 use crate::key::ResourceKey;
-use crate::money::Money;
+use crate::money::BookMoney;
 use crate::wire_enum;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
@@ -210,7 +210,7 @@ impl Rights {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// The most that the entries of a document may move which they post or take back, in the company's currency.
-    pub max_document_amount: Option<Money>,
+    pub max_document_amount: Option<BookMoney>,
     /// How many days before today an entry may be dated which they post.
     pub backdate_days: Option<i64>,
 }
@@ -219,7 +219,7 @@ impl Limits {
     /// Whether others go further.
     pub fn is_exceeded_by(self, other: Self) -> bool {
         let wider = |own: Option<i64>, other: Option<i64>| own.is_some_and(|own| other.is_none_or(|other| other > own));
-        let amounts = [self.max_document_amount, other.max_document_amount].map(|one| one.map(Money::units));
+        let amounts = [self.max_document_amount, other.max_document_amount].map(|one| one.map(BookMoney::units));
         wider(amounts[0], amounts[1]) || wider(self.backdate_days, other.backdate_days)
     }
 }

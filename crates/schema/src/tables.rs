@@ -9,7 +9,7 @@ use crate::aliases::Named;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::{Money, Percent, Quantity, UnitPrice};
+use crate::money::{BookMoney, Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
 use crate::stored::{AsJson, HexDigest};
 use crate::wire_enum;
@@ -186,7 +186,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use crate::tables::{
-                AsJson, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
+                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -242,7 +242,7 @@ table! {
         pub narration: Option<String>,
         pub currency: String,
         pub total: Money,
-        pub base_total: Money,
+        pub base_total: BookMoney,
         pub content: crate::written::Written,
         pub entries: AsJson<Vec<EntryRef>>,
         pub posted_at: Option<Instant>,
@@ -267,7 +267,7 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub item_id: RecordId,
         pub quantity: Quantity,
-        pub value: Money,
+        pub value: BookMoney,
         pub last_date: Option<Day>,
         pub last_sequence: i64,
         /// What was known last of its cost: so many cost so much.
@@ -296,7 +296,7 @@ table! {
         /// Never negative.
         pub quantity: Quantity,
         /// What the document says of it.
-        pub amount: Money,
+        pub amount: BookMoney,
         pub standard: Option<UnitPrice>,
         /// The line that it comes back from, bills, invoices, credits, or whose cost it changes.
         pub of_line_id: Option<RecordId>,
@@ -307,10 +307,10 @@ table! {
         pub variance_account_id: RecordId,
         pub waits_account_id: Option<RecordId>,
         /// What the entry of its own document posted of it, account by account.
-        pub booked_stock: Money,
-        pub booked_waits: Money,
-        pub booked_cost: Money,
-        pub booked_variance: Money,
+        pub booked_stock: BookMoney,
+        pub booked_waits: BookMoney,
+        pub booked_cost: BookMoney,
+        pub booked_variance: BookMoney,
         pub recorded_at: Instant,
     }
 }
@@ -347,7 +347,7 @@ table! {
         /// In is positive, out is negative.
         pub quantity: Quantity,
         /// What it cost, as far as is known by now; the same sign as the quantity.
-        pub cost: Money,
+        pub cost: BookMoney,
         /// Whether it went out and was missing, and cost something else when it came.
         pub was_missing: bool,
     }
@@ -366,7 +366,7 @@ table! {
         pub document_id: RecordId,
         pub kind: DocumentKind,
         pub quantity: Quantity,
-        pub value: Money,
+        pub value: BookMoney,
         pub account_id: RecordId,
     }
 }

@@ -1,9 +1,9 @@
 //! Products and quotients, exact until they are rounded: once, where an amount is named.
 //!
-//! Owns: [`Exact`], a fraction of two integers of 256 bits, and [`Coin`], what it is rounded to. Refuses: to round
-//! without being asked, and to lose what does not fit.
+//! Owns: [`Exact`], a fraction of two integers of 256 bits, and [`Coin`] and [`BookCoin`], what it is rounded to: the coin
+//! says whose amount it becomes. Refuses: to round without being asked, and to lose what does not fit.
 
-use crate::money::{Money, Rate, Rounding, Scaled};
+use crate::money::{BookMoney, Funds, Money, Rate, Rounding, Scaled};
 use crate::sown::{Fault, sown};
 use ethnum::I256;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The smallest coin of a currency, and where the half of it goes.
+/// The smallest coin of a document's currency, and where the half of it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coin {
     pub decimals: u32,
@@ -29,6 +29,39 @@ impl Coin {
             3 => 10,
             _ => 1,
         }
+    }
+}
+
+/// The smallest coin of the company's currency, and where the half of it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BookCoin(Coin);
+
+impl BookCoin {
+    pub const fn new(decimals: u32, rounding: Rounding) -> Self {
+        Self(Coin { decimals, rounding })
+    }
+}
+
+/// What a number is rounded to. What is rounded to a coin of the books is an amount of the books.
+pub trait Rounds: Copy {
+    type Amount: Funds;
+
+    fn coin(self) -> Coin;
+}
+
+impl Rounds for Coin {
+    type Amount = Money;
+
+    fn coin(self) -> Coin {
+        self
+    }
+}
+
+impl Rounds for BookCoin {
+    type Amount = BookMoney;
+
+    fn coin(self) -> Coin {
+        self.0
     }
 }
 
@@ -141,16 +174,18 @@ impl Exact {
     }
 
     /// The one place where a product becomes an amount.
-    pub fn round(self, coin: Coin) -> Result<Money, TooLarge> {
+    pub fn round<C: Rounds>(self, to: C) -> Result<C::Amount, TooLarge> {
+        let coin = to.coin();
         let coins = self.nearest(coin.decimals.min(<Money as Scaled>::PLACES), coin.rounding)?;
-        coins.checked_mul(coin.units()).map(Money::from_units).ok_or(TooLarge)
+        coins.checked_mul(coin.units()).map(C::Amount::of_units).ok_or(TooLarge)
     }
 
     /// To the coin below, and what is left over: a part of one coin, less than it.
-    pub fn floor(self, coin: Coin) -> Result<(Money, Self), TooLarge> {
+    pub fn floor<C: Rounds>(self, to: C) -> Result<(C::Amount, Self), TooLarge> {
+        let coin = to.coin();
         let (coins, rest) = self.split(coin.decimals.min(<Money as Scaled>::PLACES))?;
         let coins = i64::try_from(coins).map_err(|_| TooLarge)?;
-        let floor = coins.checked_mul(coin.units()).map(Money::from_units).ok_or(TooLarge)?;
+        let floor = coins.checked_mul(coin.units()).map(C::Amount::of_units).ok_or(TooLarge)?;
         Ok((floor, rest))
     }
 
@@ -198,25 +233,25 @@ impl Ord for Exact {
     }
 }
 
-/// Amounts on their way into the company's currency: the running total is converted, so that what is shared adds up to
-/// what the whole comes to.
+/// Amounts of another currency on their way into the company's: the running total is converted, so that what is shared adds
+/// up to what the whole comes to.
 #[derive(Debug, Clone, Copy)]
 pub struct Running {
     rate: Rate,
-    coin: Coin,
+    coin: BookCoin,
     seen: Money,
-    came_to: Money,
+    came_to: BookMoney,
 }
 
 impl Running {
-    pub const fn at(rate: Rate, coin: Coin) -> Self {
-        Self { rate, coin, seen: Money::ZERO, came_to: Money::ZERO }
+    pub const fn at(rate: Rate, coin: BookCoin) -> Self {
+        Self { rate, coin, seen: Money::ZERO, came_to: BookMoney::ZERO }
     }
 
     /// The next amount.
-    pub fn convert(&mut self, amount: Money) -> Result<Money, TooLarge> {
-        if self.rate == Rate::ONE {
-            return Ok(amount);
+    pub fn convert(&mut self, amount: Money) -> Result<BookMoney, TooLarge> {
+        if sown(Fault::ConvertedPieceByPiece) {
+            (self.seen, self.came_to) = (Money::ZERO, BookMoney::ZERO);
         }
         let seen = self.seen.plus(amount)?;
         let total = Exact::from(seen).times(self.rate)?.round(self.coin)?;
@@ -265,6 +300,7 @@ mod tests {
                 "33.33",
             ),
             ("the half goes away from zero", priced("1", "-2.345"), coin(2), "-2.35"),
+            ("and to the even one", priced("1", "2.355"), even, "2.36"),
             ("no coins", priced("1", "2.5"), coin(0), "3"),
         ] {
             assert_eq!(exact.round(coin).unwrap().to_string(), comes_to, "{name}");
@@ -274,10 +310,14 @@ mod tests {
 
     #[test]
     fn the_running_total_is_converted() {
-        let mut running = Running::at(Rate::parse("0.5").unwrap(), coin(2));
+        let mut running = Running::at(Rate::parse("0.5").unwrap(), BookCoin::new(2, Rounding::HalfUp));
         let parts = [money("0.05"); 3].map(|amount| running.convert(amount).unwrap().to_string());
         assert_eq!(parts, ["0.03", "0.02", "0.03"], "5.5");
-        assert_eq!(running.came_to, money("0.08"), "5.5");
+        assert_eq!(running.came_to.to_string(), "0.08", "5.5");
+        // What is worth as much as the company's currency has its coins all the same.
+        let mut at_one = Running::at(Rate::ONE, BookCoin::new(2, Rounding::HalfUp));
+        let parts = ["1.234", "1.234"].map(|amount| at_one.convert(money(amount)).unwrap().to_string());
+        assert_eq!(parts, ["1.23", "1.24"]);
     }
 
     #[test]

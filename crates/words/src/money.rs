@@ -1,14 +1,16 @@
 //! Exact decimals as scaled integers: what is counted, what it costs, and how one becomes the other.
 //!
 //! Owns: the scales, and how a number of one is read and written (its digits: [`crate::digits`]).
-//! Refuses: binary floats, exponents, and to round without being asked.
+//! Owns as well: that amounts of documents ([`Money`]) and of the books ([`BookMoney`]) are two types. Refuses: binary
+//! floats, exponents, and to round without being asked.
 //!
 //! A database column of decimals is REAL on SQLite and loses digits, so every amount is a 64-bit integer on
 //! both engines; sums are exact and comparable in SQL.
 
 pub use crate::digits::DecimalFault;
 use crate::digits::{literal, parse_scaled, serialize_scaled, write_scaled};
-use crate::exact::{Coin, TooLarge};
+use crate::exact::{BookCoin, Coin, Rounds, TooLarge};
+use crate::sums::Figure;
 use rust_decimal::Decimal;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::DeriveValueType;
@@ -20,6 +22,8 @@ use std::fmt;
 /// A decimal that is kept in units of ten to the minus [`Scaled::PLACES`].
 pub trait Scaled: Copy {
     const PLACES: u32;
+
+    fn of_units(units: i64) -> Self;
 
     fn units(self) -> i64;
 }
@@ -103,6 +107,10 @@ macro_rules! scaled {
         impl Scaled for $name {
             const PLACES: u32 = $places;
 
+            fn of_units(units: i64) -> Self {
+                Self::from_units(units)
+            }
+
             fn units(self) -> i64 {
                 self.0
             }
@@ -143,8 +151,51 @@ macro_rules! scaled {
 }
 
 scaled!(
-    /// An amount in some currency, in ten-thousandths.
+    /// An amount in the currency of a document, in ten-thousandths.
     Money, 4, "Money"
+);
+scaled!(
+    /// An amount in the company's currency, in ten-thousandths: what the books are kept in.
+    ///
+    /// It is no amount of a document, even where that is in the company's currency. The two do not add, compare or stand for
+    /// each other:
+    ///
+    /// ```
+    /// use words::money::{BookMoney, Money};
+    /// let (own, base) = (Money::from_units(10_000), BookMoney::from_units(9_000));
+    /// assert!(own.plus(own).is_ok() && base.plus(base).is_ok() && own > Money::ZERO && base > BookMoney::ZERO);
+    /// ```
+    /// ```compile_fail,E0308
+    /// use words::money::{BookMoney, Money};
+    /// let (own, base) = (Money::from_units(10_000), BookMoney::from_units(9_000));
+    /// let _ = own.plus(base);
+    /// ```
+    /// ```compile_fail,E0308
+    /// use words::money::{BookMoney, Money};
+    /// let (own, base) = (Money::from_units(10_000), BookMoney::from_units(9_000));
+    /// let _ = own == base;
+    /// ```
+    /// ```compile_fail,E0308
+    /// use words::money::{BookMoney, Money};
+    /// let (own, base) = (Money::from_units(10_000), BookMoney::from_units(9_000));
+    /// let _ = own < base;
+    /// ```
+    /// ```compile_fail,E0308
+    /// use words::money::{BookMoney, Money};
+    /// let base: BookMoney = Money::from_units(10_000);
+    /// ```
+    /// ```compile_fail,E0277
+    /// use words::money::{BookMoney, Money};
+    /// let base: BookMoney = Money::from_units(10_000).into();
+    /// ```
+    /// Nor is one rounded to the coin of the other:
+    /// ```compile_fail,E0308
+    /// use words::exact::{BookCoin, Exact};
+    /// use words::money::{BookMoney, Money, Rounding};
+    /// let coin = BookCoin::new(2, Rounding::HalfUp);
+    /// let _: Money = Exact::from(BookMoney::from_units(10_000)).round(coin).unwrap();
+    /// ```
+    BookMoney, 4, "Money"
 );
 scaled!(
     /// How many or how much of an item.
@@ -183,26 +234,72 @@ pub enum Rounding {
     HalfEven,
 }
 
-impl Rounding {
-    /// The one place where a product becomes an amount: rounded to the currency's decimals.
-    pub fn money(self, exact: Decimal, currency_decimals: u32) -> Result<Money, DecimalFault> {
-        let strategy = match self {
-            Self::HalfUp => rust_decimal::RoundingStrategy::MidpointAwayFromZero,
-            Self::HalfEven => rust_decimal::RoundingStrategy::MidpointNearestEven,
-        };
-        Money::parse(&exact.round_dp_with_strategy(currency_decimals.min(Money::PLACES), strategy).to_string())
-    }
+/// An amount, whosever currency it is in: a rule that holds for [`Money`] and [`BookMoney`] alike is written once, for this.
+pub trait Funds: Scaled + Figure + Default + Ord + fmt::Debug {
+    /// What it is rounded to.
+    type Coin: Rounds<Amount = Self>;
+
+    fn plus(self, other: Self) -> Result<Self, TooLarge>;
+    fn minus(self, other: Self) -> Result<Self, TooLarge>;
+    fn is_negative(self) -> bool;
+    #[must_use]
+    fn negated(self) -> Self;
+    #[must_use]
+    fn size(self) -> Self;
+    fn with_decimals(self, least: u32) -> String;
 }
 
+macro_rules! funds {
+    ($($amount:ident in $coin:ident),+) => {
+        $(impl Funds for $amount {
+            type Coin = $coin;
+
+            fn plus(self, other: Self) -> Result<Self, TooLarge> {
+                Self::plus(self, other)
+            }
+
+            fn minus(self, other: Self) -> Result<Self, TooLarge> {
+                Self::minus(self, other)
+            }
+
+            fn is_negative(self) -> bool {
+                Self::is_negative(self)
+            }
+
+            fn negated(self) -> Self {
+                Self::negated(self)
+            }
+
+            fn size(self) -> Self {
+                Self::size(self)
+            }
+
+            fn with_decimals(self, least: u32) -> String {
+                Self::with_decimals(self, least)
+            }
+        }
+
+        impl $amount {
+            /// Whether the amount exists in a currency: no fraction of its smallest coin.
+            pub const fn fits(self, currency_decimals: u32) -> bool {
+                self.0 % Money::smallest(currency_decimals).0 == 0
+            }
+        })+
+    };
+}
+
+funds!(Money in Coin, BookMoney in BookCoin);
+
 impl Money {
+    /// The same figure, in the books. It is right for an amount in the company's own currency, where one is the other, and
+    /// for nothing else: whoever asks says how he knows. All else goes through an exchange.
+    pub const fn at_par(self) -> BookMoney {
+        BookMoney(self.0)
+    }
+
     /// The smallest coin of a currency with so many decimals.
     pub const fn smallest(currency_decimals: u32) -> Self {
         Self(Coin { decimals: currency_decimals, rounding: Rounding::HalfUp }.units())
-    }
-
-    /// Whether the amount exists in a currency: no fraction of its smallest coin.
-    pub const fn fits(self, currency_decimals: u32) -> bool {
-        self.0 % Self::smallest(currency_decimals).0 == 0
     }
 
     /// To the nearest multiple of the smallest coin of cash, half away from zero.
@@ -215,6 +312,18 @@ impl Money {
         let rounded = if rest * 2 >= step { size - rest + step } else { size - rest };
         let units = i64::try_from(rounded).map_err(|_| TooLarge)?;
         Ok(Self::from_units(if self.is_negative() { -units } else { units }))
+    }
+}
+
+impl BookMoney {
+    /// The same figure as an amount of a document that is in the company's own currency. All else has an amount of its own.
+    pub const fn at_par(self) -> Money {
+        Money(self.0)
+    }
+
+    /// As it is shown.
+    pub const fn shown(self, currency_decimals: u32) -> Amount {
+        Amount { money: Money(self.0), currency_decimals }
     }
 }
 
@@ -331,15 +440,14 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_rounded_as_the_company_says() {
-        for (rounding, exact, shown) in [
-            (Rounding::HalfUp, "2.345", "2.35"),
-            (Rounding::HalfUp, "-2.345", "-2.35"),
-            (Rounding::HalfEven, "2.345", "2.34"),
-            (Rounding::HalfEven, "2.355", "2.36"),
-        ] {
-            let money = rounding.money(exact.parse().unwrap(), 2).unwrap();
-            assert_eq!(money.with_decimals(2), shown, "{rounding:?} {exact}");
-        }
+    fn amounts_of_the_books_are_read_written_and_shown_like_others() {
+        let (own, base) = (Money::parse("-0.5").unwrap(), BookMoney::parse("-0.5").unwrap());
+        assert_eq!((own.at_par(), base.at_par()), (base, own));
+        assert_eq!(serde_json::to_string(&base).unwrap(), serde_json::to_string(&own).unwrap());
+        assert_eq!(serde_json::from_str::<BookMoney>("-0.5").unwrap(), base);
+        assert_eq!(base.shown(3), Amount { money: own, currency_decimals: 3 });
+        let generator = &mut SchemaGenerator::default();
+        assert_eq!(BookMoney::json_schema(generator), Money::json_schema(generator));
+        assert_eq!(sea_orm::Value::from(base), sea_orm::Value::from(own), "stored alike");
     }
 }

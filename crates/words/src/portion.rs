@@ -1,7 +1,7 @@
 //! Shares of a whole: a proper part of what is there, and an amount that is spread by weights.
 
-use crate::exact::Coin;
-use crate::money::{Money, Rounding, Scaled};
+use crate::exact::Rounds as _;
+use crate::money::{Funds, Rounding, Scaled};
 
 /// A part of a whole, from nothing to all of it: a share by it is never more than what it is taken of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,28 +32,6 @@ impl Portion {
     }
 }
 
-impl Money {
-    /// The share of it that a portion is, to a coin. The whole takes all of it, to the last unit; no share is more than
-    /// what there is.
-    #[must_use]
-    pub fn part(self, portion: Portion, coin: Coin) -> Self {
-        let Portion { of, all } = portion;
-        if of == all {
-            return self;
-        }
-        // Both are 64 bits wide, so their product is no wider than 128.
-        let (exact, step) = (i128::from(self.size().units()) * of, i128::from(coin.units()));
-        let (coins, rest) = (exact / (all * step), exact % (all * step));
-        let up = match coin.rounding {
-            Rounding::HalfUp => rest * 2 >= all * step,
-            Rounding::HalfEven => rest * 2 > all * step || (rest * 2 == all * step && coins % 2 == 1),
-        };
-        let size = i64::try_from((coins + i128::from(up)) * step).map_or(self.size(), Self::from_units);
-        let size = Ord::min(size, self.size());
-        if self.is_negative() { size.negated() } else { size }
-    }
-}
-
 /// What an amount is spread by: at least one weight, and their sum is not 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
@@ -72,11 +50,33 @@ impl Weights {
     }
 }
 
-impl Money {
+/// What is taken of an amount, and what it is shared out as.
+pub trait Shares: Funds {
+    /// The share of it that a portion is, to a coin. The whole takes all of it, to the last unit; no share is more than
+    /// what there is.
+    #[must_use]
+    fn part(self, portion: Portion, coin: Self::Coin) -> Self {
+        let coin = coin.coin();
+        let Portion { of, all } = portion;
+        if of == all {
+            return self;
+        }
+        // Both are 64 bits wide, so their product is no wider than 128.
+        let (exact, step) = (i128::from(self.size().units()) * of, i128::from(coin.units()));
+        let (coins, rest) = (exact / (all * step), exact % (all * step));
+        let up = match coin.rounding {
+            Rounding::HalfUp => rest * 2 >= all * step,
+            Rounding::HalfEven => rest * 2 > all * step || (rest * 2 == all * step && coins % 2 == 1),
+        };
+        let size = i64::try_from((coins + i128::from(up)) * step).map_or(self.size(), Self::of_units);
+        let size = Ord::min(size, self.size());
+        if self.is_negative() { size.negated() } else { size }
+    }
+
     /// Spreads an amount, to the coin: each weight gets its whole share, and the coins that are missing go to the largest
     /// fractions, the earlier of two equal ones first.
-    pub fn spread(self, weights: &Weights, coin: Coin) -> Vec<Self> {
-        let (step, whole) = (i128::from(coin.units()), weights.sum);
+    fn spread(self, weights: &Weights, coin: Self::Coin) -> Vec<Self> {
+        let (step, whole) = (i128::from(coin.coin().units()), weights.sum);
         let coins = i128::from(self.units()) / step;
         let mut shares: Vec<(i128, i128)> = weights
             .each
@@ -95,15 +95,18 @@ impl Money {
                 *share += 1;
             }
         }
-        let kept = |coins: i128| i64::try_from(coins * step).map_or(self, Self::from_units);
+        let kept = |coins: i128| i64::try_from(coins * step).map_or(self, Self::of_units);
         shares.into_iter().map(|(share, _)| kept(share)).collect()
     }
 }
 
+impl<F: Funds> Shares for F {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::money::Quantity;
+    use crate::exact::Coin;
+    use crate::money::{Money, Quantity};
     use proptest::prelude::*;
 
     const CENT: Coin = Coin { decimals: 2, rounding: Rounding::HalfUp };

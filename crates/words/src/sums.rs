@@ -3,7 +3,7 @@
 //! Owns: that a sum over nothing is 0 and a list of nothing is empty. Refuses: everything else. A figure that should be
 //! there and is not, or that is too large, is a fault and never a 0.
 
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Money, Quantity};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};
@@ -22,7 +22,7 @@ macro_rules! figures {
     };
 }
 
-figures!(i64 = 0, i128 = 0, Money = Money::ZERO, Quantity = Quantity::ZERO);
+figures!(i64 = 0, i128 = 0, Money = Money::ZERO, BookMoney = BookMoney::ZERO, Quantity = Quantity::ZERO);
 
 impl<L: Figure, R: Figure> Figure for (L, R) {
     const NOTHING: Self = (L::NOTHING, R::NOTHING);

@@ -5,7 +5,7 @@ use crate::database::rows::{Kept, Rows};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use schema::aliases::Named;
 use schema::tables::{account_days, account_months, entry_lines, party_balances};
 use std::collections::BTreeMap;
@@ -47,8 +47,8 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<[Rows; 3]> {
         account_id,
         currency: currency.to_owned(),
         date,
-        debit: Money::from_units(sums.debit),
-        credit: Money::from_units(sums.credit),
+        debit: BookMoney::from_units(sums.debit),
+        credit: BookMoney::from_units(sums.credit),
         currency_amount: Money::from_units(sums.currency),
     });
     let months = months.into_iter().map(|((business_id, account_id, currency, month), sums)| account_months::Model {
@@ -56,12 +56,12 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<[Rows; 3]> {
         account_id,
         currency: currency.to_owned(),
         month,
-        debit: Money::from_units(sums.debit),
-        credit: Money::from_units(sums.credit),
+        debit: BookMoney::from_units(sums.debit),
+        credit: BookMoney::from_units(sums.credit),
         currency_amount: Money::from_units(sums.currency),
     });
     let parties = parties.into_iter().map(|((business_id, party_id, account_id, currency), sums)| {
-        let amount = Money::from_units(sums.debit).minus(Money::from_units(sums.credit));
+        let amount = BookMoney::from_units(sums.debit).minus(BookMoney::from_units(sums.credit));
         Ok(party_balances::Model {
             business_id,
             party_id,

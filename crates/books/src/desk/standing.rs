@@ -4,7 +4,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use schema::tables::{Stage, documents, open_items, progress, stock, stock_lines, stock_snapshots};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Where something stands from now on. It is written after all that is new.
 pub enum Standing {
     /// What is left of an open item.
-    Open { business: BusinessId, id: RecordId, open: Money, base_open: Money },
+    Open { business: BusinessId, id: RecordId, open: Money, base_open: BookMoney },
     /// A document whose figures moved without its doing: it has a new version.
     Touched { business: BusinessId, id: RecordId, version: i64, at: Instant, by: UserId },
     /// How far a document has got.
@@ -24,7 +24,7 @@ pub enum Standing {
     /// The stock of an item on an evening.
     Snapshot(stock_snapshots::Model),
     /// What a movement of stock cost after all.
-    Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: Money, was_missing: bool },
+    Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: BookMoney, was_missing: bool },
 }
 
 /// Rows as they stand at the end of a batch, each once.

@@ -2,14 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::Money;
+use crate::money::BookMoney;
 use schema::tables::{entry_lines, tax_facts, tax_months};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is added to a month: the base of what leads its line and of what stands beside it, tax, what is not recoverable, and what the ledger lines move.
-type Sums = [Money; 5];
+type Sums = [BookMoney; 5];
 
-const NOTHING: Sums = [Money::ZERO; 5];
+const NOTHING: Sums = [BookMoney::ZERO; 5];
 
 /// What a fact says, as the key of its sums.
 fn said(fact: &tax_facts::Model) -> tax_months::Model {
@@ -26,11 +26,11 @@ fn said(fact: &tax_facts::Model) -> tax_months::Model {
         kind: fact.kind.map_or_else(String::new, |kind| kind.to_string()),
         base_box: text(&fact.base_box),
         tax_box: text(&fact.tax_box),
-        base: Money::ZERO,
-        base_beside: Money::ZERO,
-        tax: Money::ZERO,
-        not_recoverable: Money::ZERO,
-        posted: Money::ZERO,
+        base: BookMoney::ZERO,
+        base_beside: BookMoney::ZERO,
+        tax: BookMoney::ZERO,
+        not_recoverable: BookMoney::ZERO,
+        posted: BookMoney::ZERO,
     }
 }
 
@@ -45,7 +45,7 @@ pub fn tax_months(facts: &[tax_facts::Model], lines: &[entry_lines::Model]) -> R
     if facts.is_empty() {
         return Ok(Vec::new());
     }
-    let amounts: HashMap<(BusinessId, i64, i64), Money> =
+    let amounts: HashMap<(BusinessId, i64, i64), BookMoney> =
         lines.iter().map(|line| ((line.business_id, line.entry_number, line.position), line.amount)).collect();
     let mut counted = HashSet::new();
     let mut months = BTreeMap::new();
@@ -58,9 +58,10 @@ pub fn tax_months(facts: &[tax_facts::Model], lines: &[entry_lines::Model]) -> R
             Some(line) => {
                 *amounts.get(&line).ok_or_else(|| Error::internal("a fact of tax names a line there is not"))?
             }
-            None => Money::ZERO,
+            None => BookMoney::ZERO,
         };
-        let (leads, beside) = if fact.leads { (fact.home_base, Money::ZERO) } else { (Money::ZERO, fact.home_base) };
+        let (leads, beside) =
+            if fact.leads { (fact.home_base, BookMoney::ZERO) } else { (BookMoney::ZERO, fact.home_base) };
         let added = [leads, beside, fact.home_tax, fact.not_recoverable, posted];
         for (sum, more) in sums.iter_mut().zip(added) {
             *sum = sum.checked_add(more).ok_or_else(Error::too_large)?;

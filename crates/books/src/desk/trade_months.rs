@@ -4,7 +4,7 @@ use super::gathering::NewEntry;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::Money;
+use crate::money::BookMoney;
 use schema::aliases::Named;
 use schema::tables::{EntryRef, TradeGrouping, TradeSide, entry_lines, trade_months};
 use std::collections::BTreeMap;
@@ -37,9 +37,9 @@ pub fn of_lines(
     lines: &[entry_lines::Model],
 ) -> Result<Vec<trade_months::Model>> {
     let party = party.map_or(RecordId::NONE, Named::as_written);
-    let mut sums: BTreeMap<(TradeGrouping, RecordId), Money> = BTreeMap::new();
-    let mut add = |grouping: TradeGrouping, of: RecordId, amount: Money| -> Result<()> {
-        let sum = sums.entry((grouping, of)).or_insert(Money::ZERO);
+    let mut sums: BTreeMap<(TradeGrouping, RecordId), BookMoney> = BTreeMap::new();
+    let mut add = |grouping: TradeGrouping, of: RecordId, amount: BookMoney| -> Result<()> {
+        let sum = sums.entry((grouping, of)).or_insert(BookMoney::ZERO);
         *sum = sum.checked_add(amount).ok_or_else(Error::too_large)?;
         Ok(())
     };
@@ -52,7 +52,7 @@ pub fn of_lines(
         }
     }
     let month = date.year_and_month();
-    let rows = sums.into_iter().filter(|(_, amount)| *amount != Money::ZERO);
+    let rows = sums.into_iter().filter(|(_, amount)| *amount != BookMoney::ZERO);
     let rows = rows.map(|((grouping, of_id), amount)| trade_months::Model {
         business_id,
         side: side.to_string(),

@@ -27,7 +27,7 @@ fn line(kind: DocumentKind, figures: [&str; 5], is_goods: bool) -> Line {
         returned,
         cancelled,
         account_id: None,
-        value: Money::ZERO,
+        value: BookMoney::ZERO,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::day::Day;
 use crate::desk::Standing;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use crate::stored::AsJson;
 use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, first_shortage, history};
 use schema::business::StockPolicy;
@@ -50,7 +50,7 @@ pub(super) struct Rest {
 /// What a movement cost, as far as is known by now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Worth {
-    pub(super) cost: Money,
+    pub(super) cost: BookMoney,
     /// Whether it was missing, and cost something else when it came.
     pub(super) was_missing: bool,
 }
@@ -120,7 +120,7 @@ fn new_facts(
         kind,
         side: FactSide::Cost,
         quantity: Quantity::ZERO,
-        amount: Money::ZERO,
+        amount: BookMoney::ZERO,
         standard: None,
         of_line_id: None,
         cancels_id: None,
@@ -128,10 +128,10 @@ fn new_facts(
         cost_account_id: accounts.cost,
         variance_account_id: accounts.variance,
         waits_account_id: accounts.waits,
-        booked_stock: Money::ZERO,
-        booked_waits: Money::ZERO,
-        booked_cost: Money::ZERO,
-        booked_variance: Money::ZERO,
+        booked_stock: BookMoney::ZERO,
+        booked_waits: BookMoney::ZERO,
+        booked_cost: BookMoney::ZERO,
+        booked_variance: BookMoney::ZERO,
         recorded_at: cx.now,
     };
     if let (None, Some(cost), Some(first)) = (state, super::first_cost(item), asked.first()) {

@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, UnitPrice};
+use crate::money::{BookMoney, UnitPrice};
 use crate::portions::by_parameters;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
@@ -26,8 +26,7 @@ pub fn terms_of(cx: &Cx<'_>, item: &Item) -> Result<Terms> {
             CostMethod::Fifo => Method::Fifo,
             CostMethod::Standard => Method::Standard,
         },
-        rounding: business.settings.rounding_mode.rounding(),
-        decimals: business.currency_decimals,
+        coin: business.coin(),
         first_cost: first_cost(item).unwrap_or(UNKNOWN_COST),
     })
 }
@@ -253,7 +252,7 @@ pub(super) async fn lines_left(
     if missing.is_some() {
         return Ok(LinesLeft { missing_since: missing, read, ..LinesLeft::default() });
     }
-    let costs: HashMap<RecordId, Money> =
+    let costs: HashMap<RecordId, BookMoney> =
         worth.iter().map(|line| Ok((line.line_id, size(line)?))).collect::<Result<_>>()?;
     let facts: Vec<Fact> = found.iter().filter_map(|row| fact_of(row, cancelled.get(&row.id).copied())).collect();
     let mut pools = HashMap::new();
@@ -290,7 +289,7 @@ async fn worth_of(
 }
 
 /// What a movement cost, whether it came or went.
-fn size(line: &stock_lines::Model) -> Result<Money> {
+fn size(line: &stock_lines::Model) -> Result<BookMoney> {
     if line.quantity.is_negative() { super::back(line.cost) } else { Ok(line.cost) }
 }
 

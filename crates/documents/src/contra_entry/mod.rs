@@ -12,7 +12,7 @@ use crate::document::{
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate};
+use crate::money::{Amount, BookMoney, Money, Rate};
 use books::access::Business;
 use books::balances::carried;
 use books::chart::{Account, Chart};
@@ -22,8 +22,9 @@ use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
+use rules::exchange::Valued;
 use rules::postable::{Free, Postable};
-use rules::posting::{About as Detail, Line, Posting, Valued};
+use rules::posting::{About as Detail, Line, Posting};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
 use schema::key::ResourceKey;
@@ -32,7 +33,7 @@ use schema::tables::{DocumentKind, DocumentStatus, EntryKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use words::exact::{Coin, Exact};
+use words::exact::Exact;
 use words::sown::{Fault, sown};
 
 pub struct ContraEntries;
@@ -92,8 +93,8 @@ pub struct ContraFigures {
     to_amount: Money,
     fee_account: Option<RecordId>,
     /// The exchange difference in the company's currency; a gain is positive.
-    gain: Money,
-    base_total: Money,
+    gain: BookMoney,
+    base_total: BookMoney,
 }
 
 /// Money moved from one account to another.
@@ -279,18 +280,20 @@ impl Document for ContraEntries {
         if purpose == Purpose::Posting {
             check_worth(cx, "toAmount", head.date, exchanged).await?;
         }
+        // What leaves or arrives in the company's currency is worth what it is.
         let (relieved, arrived) = match (from_currency == base, to_currency == base) {
-            (true, true) => (asked.amount, to_amount),
+            (true, true) => (asked.amount.at_par(), to_amount.at_par()),
             // What foreign money costs is what it is carried at from now on.
-            (true, false) => (asked.amount, asked.amount),
+            (true, false) => (asked.amount.at_par(), asked.amount.at_par()),
             (false, to_base) => {
                 if purpose == Purpose::Posting {
                     cx.flush().await?;
                 }
                 let held = carried(cx, asked.from, from_currency, head.date).await?;
-                let held = if sown(Fault::SoldAtWhatItBrings) { (Money::ZERO, Money::ZERO) } else { held };
-                let relieved = relief(business, asked.amount, held, to_base.then_some(to_amount))?;
-                (relieved, if to_base { to_amount } else { relieved })
+                let held = if sown(Fault::SoldAtWhatItBrings) { (Money::ZERO, BookMoney::ZERO) } else { held };
+                let arrives = to_base.then_some(to_amount.at_par());
+                let relieved = relief(business, asked.amount, held, arrives)?;
+                (relieved, arrives.unwrap_or(relieved))
             }
         };
         let fee_in_base = share(business, arrived, asked.fee, to_amount)?;
@@ -337,8 +340,7 @@ impl Document for ContraEntries {
         let known = |currency: &str| Currency::known(currency, format_args!("contra entry {}", row.id));
         let (of_from, of_to) = (known(&figures.from_currency)?, known(&figures.to_currency)?);
         let (from, to) = (|money| of_from.amount(money), |money| of_to.amount(money));
-        let base =
-            |money| Amount { money, currency_decimals: cx.business().map_or(2, |business| business.currency_decimals) };
+        let base_decimals = cx.business()?.currency_decimals;
         let rate = figures.to_amount.decimal() / asked.amount.decimal();
         Ok(ContraEntryView {
             keeping: kept!(row),
@@ -351,8 +353,8 @@ impl Document for ContraEntries {
             fee_account_id: asked.fee_account,
             exchange_rate: Rate::parse(&rate.round_dp(Rate::PLACES).to_string())
                 .map_err(|_| Error::internal("a transfer has no rate"))?,
-            fx_gain_loss: base(figures.gain),
-            base_total: base(figures.base_total),
+            fx_gain_loss: figures.gain.shown(base_decimals),
+            base_total: figures.base_total.shown(base_decimals),
             currency: figures.from_currency.clone(),
             to_currency: figures.to_currency.clone(),
         })
@@ -415,9 +417,14 @@ fn too_large(field: &str) -> Error {
 
 /// What leaves an account in the company's currency: the share of what it is carried at. Of more than it holds
 /// nothing is carried; then what arrives says what it was worth.
-fn relief(business: &Business, amount: Money, held: (Money, Money), arrives: Option<Money>) -> Result<Money> {
+fn relief(
+    business: &Business,
+    amount: Money,
+    held: (Money, BookMoney),
+    arrives: Option<BookMoney>,
+) -> Result<BookMoney> {
     let (held, carried_at) = held;
-    if held >= amount && held > Money::ZERO && carried_at > Money::ZERO {
+    if held >= amount && held > Money::ZERO && carried_at > BookMoney::ZERO {
         return share(business, carried_at, amount, held);
     }
     arrives.ok_or_else(|| {
@@ -429,13 +436,12 @@ fn relief(business: &Business, amount: Money, held: (Money, Money), arrives: Opt
 }
 
 /// `whole x part / of`, in the company's currency; all of it takes all.
-fn share(business: &Business, whole: Money, part: Money, of: Money) -> Result<Money> {
+fn share(business: &Business, whole: BookMoney, part: Money, of: Money) -> Result<BookMoney> {
     if part == of {
         return Ok(whole);
     }
-    let coin = Coin { decimals: business.currency_decimals, rounding: business.settings.rounding_mode.rounding() };
     let exact = Exact::from(whole).times(part).and_then(|product| product.over(of));
-    exact.and_then(|exact| exact.round(coin)).map_err(|_| too_large("amount"))
+    exact.and_then(|exact| exact.round(business.coin())).map_err(|_| too_large("amount"))
 }
 
 fn posting(
@@ -443,11 +449,10 @@ fn posting(
     (chart, fee_account): (&Chart, Option<Free>),
     asked: &ContraAsked,
     figures: &ContraFigures,
-    (relieved, arrived, fee): (Money, Money, Money),
+    (relieved, arrived, fee): (BookMoney, BookMoney, BookMoney),
 ) -> Result<Posting> {
-    let minus = |left: Money, right: Money| left.checked_sub(right).ok_or_else(|| too_large("amount"));
-    let line = |field: &str, to: Postable, base: Money, currency: &str, own: Money| {
-        let amount = Valued { base, currency: currency.to_owned(), own };
+    let home = business.home();
+    let line = |field: &str, to: Postable, amount: Valued| {
         Line::on(to, amount, Detail::default()).map_err(|refusal| refusal.at(field))
     };
     let money = |field: &str, id: RecordId, currency: &str| {
@@ -455,17 +460,17 @@ fn posting(
     };
     let to = money("toAccountId", asked.to, &figures.to_currency)?;
     let from = money("fromAccountId", asked.from, &figures.from_currency)?;
-    let arrives = minus(figures.to_amount, asked.fee)?;
-    let mut lines = vec![line("toAccountId", to, minus(arrived, fee)?, &figures.to_currency, arrives)?];
+    let arrives = figures.to_amount.minus(asked.fee).map_err(|_| too_large("amount"))?;
+    let worth = arrived.minus(fee).map_err(|_| too_large("amount"))?;
+    let mut lines = vec![line("toAccountId", to, home.carried(arrives, &figures.to_currency, worth))?];
     if let Some(account) = fee_account {
-        lines.push(line("feeAccountId", account.into(), fee, &figures.to_currency, asked.fee)?);
+        lines.push(line("feeAccountId", account.into(), home.carried(asked.fee, &figures.to_currency, fee))?);
     }
-    let leaves = minus(Money::ZERO, asked.amount)?;
-    lines.push(line("fromAccountId", from, minus(Money::ZERO, relieved)?, &figures.from_currency, leaves)?);
-    if figures.gain != Money::ZERO {
-        let gain = minus(Money::ZERO, figures.gain)?;
+    let leaves = home.carried(asked.amount, &figures.from_currency, relieved).negated();
+    lines.push(line("fromAccountId", from, leaves)?);
+    if figures.gain != BookMoney::ZERO {
         let exchange = chart.roles().realised_exchange.clone();
-        lines.push(line("amount", exchange.into(), gain, &business.base_currency, gain)?);
+        lines.push(line("amount", exchange.into(), home.alone(figures.gain.negated()))?);
     }
     Posting::balanced(lines).map_err(|_| too_large("amount"))
 }
@@ -478,9 +483,10 @@ mod tests {
     fn what_leaves_is_relieved_at_what_it_is_carried_at() {
         let business = Business::sample();
         let money = |text: &str| Money::parse(text).unwrap();
+        let worth = |text: &str| BookMoney::parse(text).unwrap();
         let relief = |amount, held, carried, arrives: Option<&str>| {
-            let held = (money(held), money(carried));
-            relief(&business, money(amount), held, arrives.map(money)).ok().map(|money| money.to_string())
+            let held = (money(held), worth(carried));
+            relief(&business, money(amount), held, arrives.map(worth)).ok().map(|worth| worth.to_string())
         };
         assert_eq!(relief("1000", "1000", "910", Some("925")), Some("910".into()));
         assert_eq!(relief("400", "1000", "910", Some("380")), Some("364".into()));

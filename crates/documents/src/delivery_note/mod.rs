@@ -11,7 +11,7 @@ use crate::document::{self, HeadInput, HeadView};
 use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Percent, Quantity, Rate};
+use crate::money::{Amount, BookMoney, Money, Percent, Quantity, Rate};
 use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
 use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
@@ -168,7 +168,7 @@ impl TradeKind for DeliveryNote {
             carrier: shown.asked.logistics.carrier.clone(),
             tracking_number: shown.asked.logistics.tracking_number.clone(),
             delivered_at: shown.asked.logistics.delivered_at,
-            cost_total: Amount { money: Money::from_units(cost), currency_decimals: shown.base_decimals },
+            cost_total: BookMoney::from_units(cost).shown(shown.base_decimals),
             invoice_status: shown.standing.extents().1,
             returned_quantity: shown.standing.returned()?,
             body: shown.body,

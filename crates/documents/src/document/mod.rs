@@ -19,7 +19,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, Rate};
+use crate::money::{BookMoney, Money, Quantity, Rate};
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 use books::Leaving;
 use books::cx::Cx;
@@ -62,7 +62,7 @@ pub(crate) struct Settled<F> {
     /// In the document's currency.
     pub(crate) total: Money,
     /// In the company's currency.
-    pub(crate) base_total: Money,
+    pub(crate) base_total: BookMoney,
     /// What it posts; nothing of a draft.
     pub(crate) entries: Vec<SettledEntry>,
     /// What it leaves open with parties.
@@ -85,8 +85,8 @@ pub(crate) struct TradedLine {
     pub(crate) quantity: Quantity,
     pub(crate) net: Money,
     pub(crate) tax: Money,
-    pub(crate) base_net: Money,
-    pub(crate) base_tax: Money,
+    pub(crate) base_net: BookMoney,
+    pub(crate) base_tax: BookMoney,
     pub(crate) source_line: Option<RecordId>,
 }
 

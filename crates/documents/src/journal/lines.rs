@@ -7,6 +7,7 @@ use crate::document::{self, Head};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
+use books::access::Business;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::open_items::NewOpen;
@@ -63,6 +64,13 @@ pub(super) struct JournalLineAsked {
     pub(super) exchange_rate: Option<Rate>,
     #[serde(default, skip_serializing_if = "TaxAsked::is_unsaid")]
     pub(super) tax: TaxAsked,
+}
+
+impl JournalLineAsked {
+    /// Its own currency, else the journal's, else the company's.
+    pub(super) fn currency_in<'l>(&'l self, business: &'l Business, asked: &'l JournalAsked) -> &'l str {
+        self.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency)
+    }
 }
 
 /// What a line says of tax.

@@ -16,7 +16,7 @@ use crate::document::{
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate};
+use crate::money::{Amount, BookMoney, Money, Rate};
 use crate::wire_enum;
 use books::Leaving;
 use books::access::Business;
@@ -110,12 +110,13 @@ pub struct JournalAsked {
 
 impl JournalAsked {
     /// What closes a year: these amounts, debits positive.
-    pub(crate) fn closing(year: RecordId, amounts: impl IntoIterator<Item = (RecordId, Money)>) -> Self {
-        let line = |(account, amount)| JournalLineAsked {
+    pub(crate) fn closing(year: RecordId, amounts: impl IntoIterator<Item = (RecordId, BookMoney)>) -> Self {
+        // It names no currency, and so is in the company's.
+        let line = |(account, amount): (RecordId, BookMoney)| JournalLineAsked {
             id: None,
             account,
             party: None,
-            amount,
+            amount: amount.at_par(),
             description: None,
             due_date: None,
             currency: None,
@@ -146,9 +147,9 @@ pub struct JournalFigures {
     debit: Money,
     credit: Money,
     totals_in: String,
-    base_debit: Money,
+    base_debit: BookMoney,
     /// Line by line, in the company's currency; a debit is positive.
-    base: Vec<Money>,
+    base: Vec<BookMoney>,
 }
 
 /// A posting that somebody wrote by hand.
@@ -450,13 +451,12 @@ impl Document for Journals {
     ) -> Result<JournalView> {
         let business = cx.business()?;
         let Content { asked, figures } = content;
-        let base =
-            |units: i64| Amount { money: Money::from_units(units), currency_decimals: business.currency_decimals };
+        let base = |units: i64| BookMoney::from_units(units).shown(business.currency_decimals);
         let known = |currency: &str| Currency::known(currency, format_args!("journal {}", row.id));
         let of_totals = known(&figures.totals_in)?;
         let totals = |money| of_totals.amount(money);
         let journal_currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-        let line = |((line, in_base), line_no): ((JournalLineAsked, &Money), i64)| {
+        let line = |((line, in_base), line_no): ((JournalLineAsked, &BookMoney), i64)| {
             let currency = line.currency.clone().unwrap_or_else(|| journal_currency.clone());
             let of_line = known(&currency)?;
             let own = |units: i64| of_line.amount(Money::from_units(units));

@@ -5,18 +5,18 @@ use crate::currency::Currency;
 use crate::document::{Head, Purpose, SettledEntry};
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
+use crate::money::{BookMoney, Funds, Rate};
 use books::access::Business;
 use books::chart::Chart;
 use rules::keeper::Keeper;
 use rules::postable::Postable;
-use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::purpose::Purpose as For;
 use rules::refusal::Refusal;
 use schema::tables::EntryKind;
 use std::collections::HashMap;
 use std::sync::Arc;
-use words::exact::{Coin, Exact};
+use words::exact::{Running, TooLarge};
 
 pub(super) fn decimals(currency: &str) -> Result<u32> {
     Ok(Currency::known(currency, "a journal")?.decimals())
@@ -40,7 +40,7 @@ pub(super) fn judge_line(
     known: &HashMap<RecordId, Arc<schema::party::Model>>,
     purpose: Purpose,
 ) -> Result<()> {
-    let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency);
+    let currency = line.currency_in(business, asked);
     let side = if line.amount.is_negative() { "credit" } else { "debit" };
     let places = decimals(currency)?;
     if !line.amount.fits(places) {
@@ -109,69 +109,67 @@ pub(super) fn rates(business: &Business, asked: &JournalAsked, faults: &mut Fiel
 
 pub(super) fn sums(business: &Business, asked: &JournalAsked, rates: &[Rate]) -> Result<JournalFigures> {
     let too_large = || Error::field("lines", "come to more than can be kept");
-    let rounding = business.settings.rounding_mode.rounding();
-    let base = in_base(business, asked, rates, rounding).ok_or_else(too_large)?;
+    let base = in_base(business, asked, rates).map_err(|_| too_large())?;
     let one_currency = asked.lines.iter().all(|line| line.currency.is_none());
-    let own: Vec<Money> = asked.lines.iter().map(|line| line.amount).collect();
-    let (base_debit, base_credit) = sides(&base).ok_or_else(too_large)?;
-    let (debit, credit) = if one_currency { sides(&own).ok_or_else(too_large)? } else { (base_debit, base_credit) };
+    let (base_debit, base_credit) = sides(base.iter().copied()).map_err(|_| too_large())?;
+    let (debit, credit) = if one_currency {
+        sides(asked.lines.iter().map(|line| line.amount)).map_err(|_| too_large())?
+    } else {
+        // Of several currencies the totals are in the company's.
+        (base_debit.at_par(), base_credit.at_par())
+    };
     let totals_in = asked.currency.clone().filter(|_| one_currency).unwrap_or_else(|| business.base_currency.clone());
     Ok(JournalFigures { debit, credit, totals_in, base_debit, base })
 }
 
-fn sides(amounts: &[Money]) -> Option<(Money, Money)> {
-    amounts.iter().try_fold((Money::ZERO, Money::ZERO), |(debit, credit), amount| {
-        if amount.is_negative() {
-            Some((debit, credit.checked_sub(*amount)?))
-        } else {
-            Some((debit.checked_add(*amount)?, credit))
-        }
+fn sides<F: Funds>(mut amounts: impl Iterator<Item = F>) -> Result<(F, F), TooLarge> {
+    amounts.try_fold((F::NOTHING, F::NOTHING), |(debit, credit), amount| {
+        Ok(if amount.is_negative() { (debit, credit.minus(amount)?) } else { (debit.plus(amount)?, credit) })
     })
 }
 
-/// The lines of one currency, rate and side so far, and what they came to in the company's currency.
+/// The lines of one currency, rate and side so far.
 struct Run<'a> {
     of: (Option<&'a String>, Rate, bool),
-    seen: Money,
-    came_to: Money,
+    running: Running,
 }
 
 /// Converts each side by its running total, so that equal sides stay equal to the cent.
-fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate], rounding: Rounding) -> Option<Vec<Money>> {
+fn in_base(business: &Business, asked: &JournalAsked, rates: &[Rate]) -> Result<Vec<BookMoney>, TooLarge> {
     let mut runs: Vec<Run<'_>> = Vec::new();
     let mut base = Vec::new();
     for (line, rate) in asked.lines.iter().zip(rates) {
+        if line.currency_in(business, asked) == business.base_currency {
+            base.push(line.amount.at_par());
+            continue;
+        }
         let of = (line.currency.as_ref(), *rate, line.amount.is_negative());
         let place = runs.iter().position(|run| run.of == of).unwrap_or(runs.len());
         if place == runs.len() {
-            runs.push(Run { of, seen: Money::ZERO, came_to: Money::ZERO });
+            runs.push(Run { of, running: Running::at(*rate, business.coin()) });
         }
-        let run = runs.get_mut(place)?;
-        run.seen = run.seen.checked_add(line.amount)?;
-        let coin = Coin { decimals: business.currency_decimals, rounding };
-        let total = Exact::from(run.seen).times(*rate).ok()?.round(coin).ok()?;
-        base.push(total.checked_sub(run.came_to)?);
-        run.came_to = total;
+        let run = runs.get_mut(place).ok_or(TooLarge)?;
+        base.push(run.running.convert(line.amount)?);
     }
-    Some(base)
+    Ok(base)
 }
 
 pub(super) fn lines_of(
     business: &Business,
     chart: &Chart,
     asked: &JournalAsked,
-    base: &[Money],
+    base: &[BookMoney],
 ) -> Result<Vec<Line>, Refusal> {
-    let line = |(line, amount): (&JournalLineAsked, &Money)| {
-        let currency = line.currency.as_ref().or(asked.currency.as_ref()).unwrap_or(&business.base_currency).clone();
-        let to = account_of(chart, asked, line, &currency)?;
+    let line = |(line, worth): (&JournalLineAsked, &BookMoney)| {
+        let currency = line.currency_in(business, asked);
+        let to = account_of(chart, asked, line, currency)?;
         let about = About {
             party: line.party,
             description: line.description.clone(),
             due_date: line.due_date,
             ..About::default()
         };
-        Line::on(to, Valued { base: *amount, currency, own: line.amount }, about)
+        Line::on(to, business.home().carried(line.amount, currency, *worth), about)
     };
     asked.lines.iter().zip(base).map(line).collect()
 }
@@ -191,8 +189,8 @@ pub(super) fn entries_of(
     let opening = asked.kind == JournalKind::Opening;
     if opening {
         let too_large = || Error::field("lines", "come to more than can be kept");
-        let (debit, credit) = sides(&figures.base).ok_or_else(too_large)?;
-        let residue = Valued::in_base(credit.checked_sub(debit).ok_or_else(too_large)?, &business.base_currency);
+        let sides = sides(figures.base.iter().copied()).and_then(|(debit, credit)| credit.minus(debit));
+        let residue = business.home().alone(sides.map_err(|_| too_large())?);
         let equity = chart.roles().opening_balance_equity.clone();
         lines.push(Line::on(equity, residue, About::default()).map_err(|refusal| refusal.at("lines"))?);
     } else if figures.debit != figures.credit {
@@ -220,7 +218,7 @@ pub(super) fn entries_of(
     Ok(entries)
 }
 
-fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
+fn unbalanced<F: Funds>(debit: F, credit: F, currency: &str) -> Error {
     let places = match decimals(currency) {
         Ok(places) => places,
         Err(fault) => return fault,
@@ -232,6 +230,7 @@ fn unbalanced(debit: Money, credit: Money, currency: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::Money;
 
     fn asked(amounts: &[&str]) -> JournalAsked {
         let line = |amount: &&str| JournalLineAsked {
@@ -267,7 +266,7 @@ mod tests {
         ] {
             let asked = asked(amounts);
             let rates = vec![Rate::parse(rate).unwrap(); amounts.len()];
-            let base = in_base(&business, &asked, &rates, Rounding::HalfUp).unwrap();
+            let base = in_base(&business, &asked, &rates).unwrap();
             let shown: Vec<String> = base.iter().map(ToString::to_string).collect();
             assert_eq!(shown, expected, "{amounts:?} at {rate}");
         }

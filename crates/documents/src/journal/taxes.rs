@@ -127,13 +127,7 @@ impl Told<'_> {
             (false, _) => duty,
         });
         let currency = line.currency().to_owned();
-        let exchange = Exchange {
-            base: &self.business.base_currency,
-            currency: &currency,
-            rate,
-            decimals: self.business.currency_decimals,
-            rounding: self.business.settings.rounding_mode.rounding(),
-        };
+        let exchange = Exchange { home: self.business.home(), currency: &currency, rate };
         let party = line.party().and_then(|id| self.known.get(&id));
         let common = Common {
             exchange: &exchange,

@@ -3,11 +3,12 @@
 use super::draft::{TradeAsked, TradeFigures};
 use super::line;
 use super::status::{self, Standing};
+use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::Content;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Amount, Percent, Rate};
+use crate::money::{Amount, BookMoney, Percent, Rate};
 use crate::parts::settlement::allocating;
 use books::cx::Cx;
 use rules::tax::TaxKind;
@@ -120,14 +121,14 @@ pub struct Shown {
     pub(crate) asked: TradeAsked,
     pub(crate) control_account: Option<RecordId>,
     pub(crate) standing: Standing,
-    pub(crate) own_decimals: u32,
+    pub(crate) own: Currency,
     pub(crate) base_decimals: u32,
 }
 
 impl Shown {
     pub(crate) fn charge(&self) -> Result<Charge> {
         let allocations = if self.row.status == DocumentStatus::Draft {
-            self.asked.allocations.iter().map(|one| allocating::planned(one, self.own_decimals)).collect()
+            self.asked.allocations.iter().map(|one| allocating::planned(one, self.own, self.base_decimals)).collect()
         } else {
             self.standing
                 .allocations
@@ -147,9 +148,9 @@ pub(crate) fn shown(
 ) -> Result<Shown> {
     let Content { asked, figures } = content;
     let base_decimals = cx.business()?.currency_decimals;
-    let known = crate::currency::Currency::known(&figures.currency, format_args!("document {}", row.id))?;
+    let known = Currency::known(&figures.currency, format_args!("document {}", row.id))?;
     let own = |money| known.amount(money);
-    let base = |money| Amount { money, currency_decimals: base_decimals };
+    let base = |money: BookMoney| money.shown(base_decimals);
     let (discount_percent, discount_amount) = match asked.discount {
         Some(Discount::Percent(percent)) => (Some(percent), None),
         Some(Discount::Amount(amount)) => (None, Some(own(amount))),
@@ -202,5 +203,5 @@ pub(crate) fn shown(
         links: standing.links.clone(),
     };
     let control_account = figures.control_account;
-    Ok(Shown { row, body, lines, asked, control_account, standing, own_decimals: known.decimals(), base_decimals })
+    Ok(Shown { row, body, lines, asked, control_account, standing, own: known, base_decimals })
 }

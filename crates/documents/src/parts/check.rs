@@ -9,7 +9,7 @@ use crate::day::Day;
 use crate::document::{Head, Purpose};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate};
+use crate::money::{BookMoney, Rate};
 use crate::quoting::quoted;
 use books::access::Business;
 use books::cx::Cx;
@@ -236,7 +236,7 @@ pub(crate) async fn check_limits(
     head: &Head,
     asked: &TradeAsked,
     party: &Party,
-    base_total: Money,
+    base_total: BookMoney,
 ) -> Result<()> {
     if direction == Direction::SalesInvoice
         && business.settings.credit_limit_policy == CreditLimitPolicy::Block

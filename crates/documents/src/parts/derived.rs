@@ -12,7 +12,7 @@ use rules::left::{Coins, Left, Part};
 use rules::tax::figures::Discount;
 use std::collections::{HashMap, HashSet};
 use words::exact::{Coin, Exact, TooLarge};
-use words::portion::Weights;
+use words::portion::{Shares as _, Weights};
 
 /// Whether a line says nothing of its own but a quantity, or repeats price and discounts of the line that it credits.
 /// `price` is that line's, as the note's prices are.
@@ -113,7 +113,9 @@ pub(crate) fn share_discounts(
         let (Some(line), Some(left)) = (asked.lines.get(*index), lefts.get_mut(origin)) else { return };
         let Some((source, place)) = line.source_line.and_then(|id| sources.terms(direction, asked, id)) else { return };
         let quantity = Ord::min(line.quantity(), left.quantity);
-        let Ok(share) = left.take(Part::Quantity(quantity), Coins { stated: coin, base: coin }) else { return };
+        let Ok(share) = left.take(Part::Quantity(quantity), Coins { stated: coin, base: business.coin() }) else {
+            return;
+        };
         let Ok(gross) = gross(line, coin) else { return };
         shares.push((*index, Ord::min(share.stated.discount, gross)));
         headers.push(source.content.asked.discount);

@@ -6,7 +6,7 @@ use super::{NoteKind, ReturnCost};
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::RecordId;
-use crate::money::{Money, Percent, Rate};
+use crate::money::{BookMoney, Money, Percent, Rate};
 use crate::parts::settlement::allocating::AllocationAsked;
 use kit::reference::Held;
 use rules::tax::TaxKind;
@@ -117,9 +117,9 @@ pub struct TradeFigures {
     pub(crate) control_account: Option<RecordId>,
     pub(crate) lines: Vec<LineKept>,
     pub(crate) totals: Totals,
-    pub(crate) base_total: Money,
-    pub(crate) base_net: Money,
-    pub(crate) base_tax: Money,
+    pub(crate) base_total: BookMoney,
+    pub(crate) base_net: BookMoney,
+    pub(crate) base_tax: BookMoney,
     pub(crate) summary: Vec<SummaryKept>,
     pub(crate) moves_stock: bool,
 }
@@ -134,7 +134,7 @@ pub struct SummaryKept {
     pub(crate) rate: Percent,
     pub(crate) base: Money,
     pub(crate) amount: Money,
-    pub(crate) base_base: Money,
-    pub(crate) base_amount: Money,
+    pub(crate) base_base: BookMoney,
+    pub(crate) base_amount: BookMoney,
     pub(crate) recoverable: Money,
 }

@@ -9,11 +9,10 @@ use super::{Direction, ReturnCost, TradeAsked, TradeFigures};
 use crate::document::identity;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use books::access::Business;
 use books::chart::{Chart, SystemRole};
 use books::stock::{Accounts, Wanted};
-use rules::tax::exact::Coin;
 use schema::business::CogsTiming;
 use schema::item::ItemType;
 use schema::tables::{FactKind, FactSide};
@@ -119,8 +118,7 @@ impl Moving<'_> {
     fn dearer(&self, index: usize, line: &TradeLineAsked, facts: &mut Vec<Wanted>) -> Result<()> {
         let (about, paid) = ((self.direction, self.asked, self.sources), self.paid(index)?);
         let waits = Some(self.in_role(SystemRole::GoodsReceivedNotInvoiced));
-        let coin = Coin { decimals: self.exchange.decimals, rounding: self.exchange.rounding };
-        for (receipt, amount) in self.received.shares(about, line, paid, coin).map_err(too_large)? {
+        for (receipt, amount) in self.received.shares(about, line, paid, self.exchange.home.coin).map_err(too_large)? {
             facts.push(Wanted {
                 line: identity(line.id)?,
                 item: receipt.item.clone(),
@@ -137,17 +135,17 @@ impl Moving<'_> {
     }
 
     /// What a line of goods costs in the company's currency.
-    fn paid(&self, index: usize) -> Result<Money> {
+    fn paid(&self, index: usize) -> Result<BookMoney> {
         cost_of(index, &self.figures.lines[index].figures, self.base, self.exchange).map_err(too_large)
     }
 
     /// What one says that bills goods of a note: at the rate at which they were received.
-    fn billed(&self, index: usize, note: RecordId) -> Result<Money> {
+    fn billed(&self, index: usize, note: RecordId) -> Result<BookMoney> {
         let source = self.sources.document(note).filter(|source| source.row.currency == self.exchange.currency);
         let rate = source.and_then(|source| source.content.asked.exchange_rate);
         match rate.filter(|rate| *rate != self.exchange.rate) {
             Some(rate) => {
-                let at_its_rate = Exchange { rate, ..self.exchange.clone() };
+                let at_its_rate = Exchange { rate, ..*self.exchange };
                 let figures: Vec<_> = self.figures.lines.iter().map(|line| line.figures.clone()).collect();
                 let base = InBase::of(&figures, &self.figures.totals, &at_its_rate).map_err(too_large)?;
                 cost_of(index, &figures[index], &base, &at_its_rate).map_err(too_large)
@@ -163,8 +161,8 @@ impl Moving<'_> {
         let where_it_waits = if waits.is_some() { FactSide::Waits } else { FactSide::Cost };
         if direction.is_goods() {
             return match (is_sale, asked.is_return) {
-                (true, false) => said(FactKind::Issue, where_it_waits, Money::ZERO, None),
-                (true, true) => said(FactKind::CustomerReturn, where_it_waits, Money::ZERO, line.source_line),
+                (true, false) => said(FactKind::Issue, where_it_waits, BookMoney::ZERO, None),
+                (true, true) => said(FactKind::CustomerReturn, where_it_waits, BookMoney::ZERO, line.source_line),
                 (false, false) => said(FactKind::Receipt, FactSide::Waits, self.paid(index)?, None),
                 (false, true) => said(FactKind::SupplierReturn, FactSide::Waits, self.paid(index)?, line.source_line),
             };
@@ -176,8 +174,8 @@ impl Moving<'_> {
             }
             let origin = Some(note.source_line_id.filter(|_| note.is_return).unwrap_or(note.line_id));
             return match (is_sale, direction.credits()) {
-                (true, false) => said(FactKind::Invoice, FactSide::Cost, Money::ZERO, origin),
-                (true, true) => said(FactKind::Credit, FactSide::Cost, Money::ZERO, origin),
+                (true, false) => said(FactKind::Invoice, FactSide::Cost, BookMoney::ZERO, origin),
+                (true, true) => said(FactKind::Credit, FactSide::Cost, BookMoney::ZERO, origin),
                 (false, false) => {
                     said(FactKind::Bill, FactSide::Document, self.billed(index, note.document_id)?, origin)
                 }
@@ -189,9 +187,9 @@ impl Moving<'_> {
         }
         let origin = self.left_with(line).filter(|_| asked.return_cost == ReturnCost::Original);
         match direction {
-            Direction::SalesInvoice => said(FactKind::Issue, FactSide::Cost, Money::ZERO, None),
+            Direction::SalesInvoice => said(FactKind::Issue, FactSide::Cost, BookMoney::ZERO, None),
             Direction::PurchaseInvoice => said(FactKind::Receipt, FactSide::Document, self.paid(index)?, None),
-            Direction::CreditNote => said(FactKind::CustomerReturn, FactSide::Cost, Money::ZERO, origin),
+            Direction::CreditNote => said(FactKind::CustomerReturn, FactSide::Cost, BookMoney::ZERO, origin),
             Direction::DebitNote => said(FactKind::SupplierReturn, FactSide::Document, self.paid(index)?, origin),
             _ => Ok(None),
         }
@@ -202,6 +200,6 @@ impl Moving<'_> {
 struct Said {
     kind: FactKind,
     side: FactSide,
-    amount: Money,
+    amount: BookMoney,
     of: Option<RecordId>,
 }

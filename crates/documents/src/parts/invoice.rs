@@ -82,7 +82,7 @@ pub struct InvoicePart {
 
 impl InvoicePart {
     pub(crate) fn of(cx: &Cx<'_>, shown: &Shown) -> Result<Self> {
-        let own = |money| Amount { money, currency_decimals: shown.own_decimals };
+        let own = |money| shown.own.amount(money);
         let paid = |of: fn(&schema::tables::allocations::Model) -> Money, wanted: &[DocumentKind]| {
             let by =
                 shown.standing.allocations.iter().filter(|one| wanted.is_empty() || wanted.contains(&one.source_kind));
@@ -102,7 +102,7 @@ impl InvoicePart {
             amount_written_off: paid(|one| one.write_off, &[]),
             amount_withheld: paid(|one| one.withheld, &[]),
             balance_due: own(left),
-            base_balance_due: Amount { money: base_left, currency_decimals: shown.base_decimals },
+            base_balance_due: base_left.shown(shown.base_decimals),
             paid_date: shown.standing.paid_on(&shown.row),
             is_overdue: days_overdue > 0,
             days_overdue,

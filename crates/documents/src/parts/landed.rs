@@ -7,17 +7,18 @@ use super::{Direction, NoteKind, TradeAsked};
 use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Maybe};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use crate::wire_enum;
 use books::cx::Cx;
 use books::stock::{Item, live_receipts};
-use rules::tax::exact::{Coin, Exact, spread};
+use rules::tax::exact::{Exact, spread};
 use rules::tax::figures::TooLarge;
 use schema::tables::document_lines;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use words::exact::BookCoin;
 use words::sown::{Fault, sown};
 
 wire_enum! {
@@ -71,7 +72,7 @@ pub(crate) struct Receipt {
     pub(crate) line: RecordId,
     pub(crate) item: Item,
     pub(crate) quantity: Quantity,
-    pub(crate) amount: Money,
+    pub(crate) amount: BookMoney,
 }
 
 /// The lines that received goods whose cost a document changes, by what it calls them.
@@ -161,9 +162,9 @@ impl Received {
         &self,
         (direction, asked, sources): (Direction, &TradeAsked, &Sources),
         line: &TradeLineAsked,
-        paid: Money,
-        coin: Coin,
-    ) -> Result<Vec<(&Receipt, Money)>, TooLarge> {
+        paid: BookMoney,
+        coin: BookCoin,
+    ) -> Result<Vec<(&Receipt, BookMoney)>, TooLarge> {
         if let Some(landed) = &line.landed {
             let receipts: Vec<&Receipt> = landed.target_line_ids.iter().filter_map(|id| self.0.get(id)).collect();
             let weight = |receipt: &&Receipt| match landed.by {
@@ -171,11 +172,11 @@ impl Received {
                 LandedBy::Value | LandedBy::Quantity => Exact::from(receipt.quantity),
             };
             let mut weights: Vec<Exact> = receipts.iter().map(weight).collect();
-            let mut all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+            let mut all = weights.iter().try_fold(Exact::ZERO, |sum, weight| sum.plus(*weight))?;
             if all.is_zero() {
                 // Goods that cost nothing share by their number.
                 weights = receipts.iter().map(|receipt| Exact::from(receipt.quantity)).collect();
-                all = weights.iter().try_fold(Exact::from(Money::ZERO), |sum, weight| sum.plus(*weight))?;
+                all = weights.iter().try_fold(Exact::ZERO, |sum, weight| sum.plus(*weight))?;
             }
             let raw: Result<Vec<Exact>, TooLarge> =
                 weights.into_iter().map(|weight| Exact::from(paid).times(weight.over(all)?)).collect();

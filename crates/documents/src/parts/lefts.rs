@@ -9,7 +9,7 @@ use crate::day::Day;
 use crate::document::Content;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Funds, Money, Quantity};
 use books::cx::Cx;
 use books::progress;
 use rules::left::{Left, Parts, Share, TaxPart};
@@ -77,17 +77,26 @@ fn tax_parts(figures: &LineFigures) -> Vec<TaxPart> {
 }
 
 /// The taxes of a line in the company's currency.
-fn base_taxes(kept: &LineKept) -> Vec<TaxPart> {
-    let amounts = kept.base_taxes.iter().copied().chain(std::iter::repeat(Money::ZERO));
-    let part = |(tax, amount): (TaxPart, Money)| TaxPart { amount, recoverable: Money::ZERO, ..tax };
-    tax_parts(&kept.figures).into_iter().zip(amounts).map(part).collect()
+fn base_taxes(kept: &LineKept) -> Vec<TaxPart<BookMoney>> {
+    let amounts = kept.base_taxes.iter().copied().chain(std::iter::repeat(BookMoney::ZERO));
+    let part = |(tax, amount): (&LineTax, BookMoney)| TaxPart {
+        component: tax.component,
+        charged: tax.is_charged(),
+        amount,
+        recoverable: BookMoney::ZERO,
+    };
+    kept.figures.taxes.iter().zip(amounts).map(part).collect()
 }
 
 /// Net and taxes as one amount without discounts, with the tax inside it or not.
-fn lump(inclusive: bool, net: Money, taxes: Vec<TaxPart>) -> Result<Parts, TooLarge> {
+fn lump<F: Funds>(inclusive: bool, net: F, taxes: Vec<TaxPart<F>>) -> Result<Parts<F>, TooLarge> {
     let parts = Parts { inclusive, taxes, ..Parts::default() };
     let gross = if inclusive { net.plus(parts.charged()?)? } else { net };
     Ok(Parts { gross, ..parts })
+}
+
+fn lump_of<F: Funds>(parts: &Parts<F>) -> Result<Parts<F>, TooLarge> {
+    lump(parts.inclusive, parts.net()?, parts.taxes.clone())
 }
 
 /// A line as it was, before anything was made of it.
@@ -98,12 +107,12 @@ fn whole_line(asked: &TradeAsked, place: usize, quantity: Quantity, kept: &LineK
     let stated = Parts { inclusive, gross: figures.gross, discount: figures.discount, taxes };
     let base = match asked.exchange_rate {
         // One currency, one figure.
-        None => stated.clone(),
+        None => stated.at_par(),
         Some(_) => lump(inclusive, kept.base_net, base_taxes(kept))?,
     };
     let quantity =
         if asked.lines.get(place).is_none_or(super::line::TradeLineAsked::is_text) { Quantity::ZERO } else { quantity };
-    Ok(Left { quantity, stated, base, cost: Money::ZERO })
+    Ok(Left { quantity, stated, base, cost: BookMoney::ZERO })
 }
 
 /// The lines of a document as they were, by their identifiers.
@@ -329,10 +338,9 @@ impl Whole {
     /// Takes what a line of a code came to. More than is left is less than nothing left.
     pub(crate) fn lose(&mut self, code: Option<RecordId>, share: &Share) -> Result<(), TooLarge> {
         self.net = self.net.minus(share.stated.net()?)?;
-        let lump = |parts: &Parts| lump(parts.inclusive, parts.net()?, parts.taxes.clone());
         if let Some(pool) = self.pools.get_mut(&code) {
-            pool.left.stated = pool.left.stated.minus(&lump(&share.stated)?)?;
-            pool.left.base = pool.left.base.minus(&lump(&share.base)?)?;
+            pool.left.stated = pool.left.stated.minus(&lump_of(&share.stated)?)?;
+            pool.left.base = pool.left.base.minus(&lump_of(&share.base)?)?;
         }
         Ok(())
     }

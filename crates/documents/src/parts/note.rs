@@ -65,7 +65,7 @@ pub struct NotePart {
 
 impl NotePart {
     pub(crate) fn of(shown: &Shown) -> Self {
-        let own = |money| Amount { money, currency_decimals: shown.own_decimals };
+        let own = |money| shown.own.amount(money);
         let id = shown.row.id;
         let allocated = shown.standing.allocations.iter().filter(|one| one.source_document_id == id);
         let refunded = shown.standing.allocations.iter().filter(|one| one.target_document_id == id);

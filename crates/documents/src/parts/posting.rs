@@ -3,10 +3,10 @@
 
 use super::TradeAsked;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use books::chart::Chart;
 use rules::postable::Postable;
-use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::posting::{About, Line, Subject, TaxTag, Unposted};
 use rules::purpose::{Purpose, Side};
 use rules::refusal::Refusal;
 use rules::tax::TaxKind;
@@ -36,11 +36,11 @@ impl Accounts<'_> {
 /// What the parts of a document come to in the company's currency. They add up to `total`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct InBase {
-    pub(crate) nets: Vec<Money>,
+    pub(crate) nets: Vec<BookMoney>,
     /// Line by line, component by component.
-    pub(crate) taxes: Vec<Vec<Money>>,
-    pub(crate) rounding: Money,
-    pub(crate) total: Money,
+    pub(crate) taxes: Vec<Vec<BookMoney>>,
+    pub(crate) rounding: BookMoney,
+    pub(crate) total: BookMoney,
 }
 
 impl InBase {
@@ -50,7 +50,7 @@ impl InBase {
     }
 
     /// What of a line's tax is part of what is paid.
-    pub(crate) fn charged(&self, index: usize, line: &LineFigures) -> Result<Money, TooLarge> {
+    pub(crate) fn charged(&self, index: usize, line: &LineFigures) -> Result<BookMoney, TooLarge> {
         let taxes = self.taxes.get(index).into_iter().flatten().zip(&line.taxes);
         sum(taxes.filter(|(_, tax)| tax.is_charged()).map(|(base, _)| *base))
     }
@@ -93,13 +93,13 @@ pub struct GoodsNote<'n> {
 /// An amount in the company's currency, and in that of the document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Worth {
-    base: Money,
+    base: BookMoney,
     own: Money,
 }
 
 impl Worth {
-    fn negated(self) -> Result<Self, TooLarge> {
-        Ok(Self { base: minus(Money::ZERO, self.base)?, own: minus(Money::ZERO, self.own)? })
+    const fn negated(self) -> Self {
+        Self { base: self.base.negated(), own: self.own.negated() }
     }
 }
 
@@ -217,13 +217,13 @@ pub(crate) struct Sheet<'s> {
 
 impl Sheet<'_> {
     pub(crate) fn debit(&mut self, to: impl Into<Postable>, worth: Worth, says: Says) -> Result<(), Unposted> {
-        let amount = Valued { base: worth.base, currency: self.exchange.currency.to_owned(), own: worth.own };
+        let amount = self.exchange.valued(worth.own, worth.base);
         self.lines.push(Line::on(to, amount, says.about)?.telling(says.facts));
         Ok(())
     }
 
     pub(crate) fn credit(&mut self, to: impl Into<Postable>, worth: Worth, says: Says) -> Result<(), Unposted> {
-        self.debit(to, worth.negated()?, says)
+        self.debit(to, worth.negated(), says)
     }
 
     /// The tax of a line, on the side that its keeper says.
@@ -247,7 +247,7 @@ impl Sheet<'_> {
             (Some(fact.cost_account_id), fact.booked_cost),
             (Some(fact.variance_account_id), fact.booked_variance),
         ] {
-            if let Some(account) = account.filter(|_| amount != Money::ZERO) {
+            if let Some(account) = account.filter(|_| amount != BookMoney::ZERO) {
                 self.add_base(chart.standing(account)?, amount, subject.clone())?;
             }
         }
@@ -261,24 +261,24 @@ impl Sheet<'_> {
     fn paid(&mut self, facts: &[&stock_facts::Model], net: Worth, mut says: Says) -> Result<(), Unposted> {
         let Some(lead) = facts.first() else { return Ok(()) };
         let chart = self.chart;
-        let waits = matches!(lead.kind, FactKind::Bill | FactKind::Credit) || lead.booked_stock == Money::ZERO;
+        let waits = matches!(lead.kind, FactKind::Bill | FactKind::Credit) || lead.booked_stock == BookMoney::ZERO;
         let on = lead.waits_account_id.filter(|_| waits);
         let (account, value) = match on {
             Some(account) => (account, lead.booked_waits),
             None => (lead.inventory_account_id, lead.booked_stock),
         };
-        let abroad = self.exchange.currency != self.exchange.base;
-        let said = match (abroad, on) {
-            (false, _) => Worth { base: value, own: value },
-            (true, Some(_)) => Worth { base: value, own: net.own },
-            (true, None) => net,
+        let said = match (self.exchange.is_at_home(), on) {
+            // One currency, one figure: that at which the goods stand.
+            (true, _) => Worth { base: value, own: value.at_par() },
+            (false, Some(_)) => Worth { base: value, own: net.own },
+            (false, None) => net,
         };
         let quantity = Some(lead.moves()).filter(|_| on.is_none() && lead.is_movement());
         says.about.subject.quantity = quantity;
         // What is paid to have goods here names none, and is worth of these.
         says.about.subject.item = Some(lead.item_id);
         self.debit(chart.standing(account)?, said, says)?;
-        let mut sums: BTreeMap<(RecordId, RecordId), Money> = BTreeMap::new();
+        let mut sums: BTreeMap<(RecordId, RecordId), BookMoney> = BTreeMap::new();
         let mut rest = net.base;
         for fact in facts {
             for (to, amount) in [
@@ -308,12 +308,12 @@ impl Sheet<'_> {
 
     pub(crate) fn credit_goods(&mut self, line: &mut BillLine<'_>) -> Result<(), Unposted> {
         let says = std::mem::take(&mut line.says);
-        self.paid(&line.goods, line.net.negated()?, says)
+        self.paid(&line.goods, line.net.negated(), says)
     }
 
     /// An amount that is in the company's currency alone, with the sign that it has.
-    fn add_base(&mut self, to: impl Into<Postable>, amount: Money, subject: Subject) -> Result<(), Unposted> {
-        self.lines.push(Line::on(to, Valued::in_base(amount, self.exchange.base), subject.into())?);
+    fn add_base(&mut self, to: impl Into<Postable>, amount: BookMoney, subject: Subject) -> Result<(), Unposted> {
+        self.lines.push(Line::on(to, self.exchange.home.alone(amount), subject.into())?);
         Ok(())
     }
 }
@@ -324,7 +324,7 @@ pub(crate) fn cost_of(
     figures: &LineFigures,
     base: &InBase,
     exchange: &Exchange<'_>,
-) -> Result<Money, TooLarge> {
+) -> Result<BookMoney, TooLarge> {
     let mut cost = base.nets[index];
     for place in 0..figures.taxes.len() {
         if figures.taxes[place].is_charged() || figures.taxes[place].kind == TaxKind::ReverseCharge {

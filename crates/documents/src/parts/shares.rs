@@ -14,12 +14,12 @@ use super::{NoteKind, TradeAsked};
 use crate::document::Purpose;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{BookMoney, Money, Quantity, UnitPrice};
 use books::access::Business;
 use rules::left::{Coins, Left, OverTaken, Part, Share};
 use rules::tax::figures::{Discount, LineFigures, LineTax, Priced, Rules, Totals, compute};
 use std::collections::HashMap;
-use words::exact::{Coin, Exact, TooLarge};
+use words::exact::{BookCoin, Exact, TooLarge};
 use words::sown::{Fault, sown};
 
 /// What the lines come to, and what of them was given by what they credit.
@@ -34,7 +34,7 @@ pub(crate) struct Worked {
 /// A line that is a share.
 struct Given {
     figures: LineFigures,
-    base: rules::left::Parts,
+    base: rules::left::Parts<BookMoney>,
     took: Vec<Took>,
 }
 
@@ -122,8 +122,8 @@ impl Working<'_> {
     }
 
     fn coins(&self) -> Coins {
-        let coin = |decimals| Coin { decimals, rounding: self.rules.rounding };
-        Coins { stated: coin(self.rules.decimals), base: coin(self.business.currency_decimals) }
+        let base = BookCoin::new(self.business.currency_decimals, self.rules.rounding);
+        Coins { stated: self.rules.coin(), base }
     }
 
     /// Whether more than is left is refused.

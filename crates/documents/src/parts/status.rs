@@ -8,7 +8,7 @@ use crate::day::Day;
 use crate::document::invalid_state;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Money, Quantity};
 use crate::parts::settlement::allocating;
 use crate::parts::settlement::credited::origins_of;
 use books::Leaving;
@@ -32,14 +32,10 @@ pub struct Standing {
     pub(crate) open: Option<open_items::Model>,
     pub(crate) allocations: Vec<allocations::Model>,
     /// By line, what came in positive.
-    pub(crate) costs: HashMap<RecordId, Money>,
+    pub(crate) costs: HashMap<RecordId, BookMoney>,
     /// How far its lines have got.
     pub(crate) chain: progress::Chain,
     pub(crate) links: Vec<LinkView>,
-}
-
-fn size(money: Money) -> Money {
-    money.size()
 }
 
 impl Standing {
@@ -58,7 +54,7 @@ impl Standing {
             relation: LinkRelation::of(link.relation, true),
         });
         Self {
-            costs: plan.iter().flat_map(|plan| plan.costs()).map(|(line, cost)| (line, size(cost))).collect(),
+            costs: plan.iter().flat_map(|plan| plan.costs()).map(|(line, cost)| (line, cost.size())).collect(),
             chain: progress::Chain { lines: own, notes: Vec::new() },
             links: links.collect(),
             ..Self::default()
@@ -99,10 +95,10 @@ impl Standing {
     }
 
     /// What is left of a document's total, in its currency and in the company's.
-    pub(crate) fn left(&self, row: &documents::Model) -> (Money, Money) {
+    pub(crate) fn left(&self, row: &documents::Model) -> (Money, BookMoney) {
         match (&self.open, row.status) {
-            (Some(open), _) => (size(open.open), size(open.base_open)),
-            (None, DocumentStatus::Void) => (Money::ZERO, Money::ZERO),
+            (Some(open), _) => (open.open.size(), open.base_open.size()),
+            (None, DocumentStatus::Void) => (Money::ZERO, BookMoney::ZERO),
             (None, DocumentStatus::Draft | DocumentStatus::Posted) => (row.total, row.base_total),
         }
     }
@@ -173,7 +169,7 @@ pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
             .all(&cx.db)
             .await?;
         for line in lines.into_iter().filter(|line| line.kind != StockKind::Cost) {
-            standings.entry(line.document_id).or_default().costs.insert(line.line_id, size(line.cost));
+            standings.entry(line.document_id).or_default().costs.insert(line.line_id, line.cost.size());
         }
     }
     let followable: Vec<RecordId> = rows.iter().filter(|row| row.stage.is_some()).map(|row| row.id).collect();

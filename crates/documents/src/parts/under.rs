@@ -3,7 +3,7 @@
 //! It is kept with what was posted. Whoever changes a word of it after the company changed its mind changes no figure; what
 //! is made from now on, and drafts, are computed as the company says by now.
 
-use crate::money::{Money, Rounding};
+use crate::money::{BookMoney, Rounding};
 use rules::tax::TaxRounding;
 use schema::business::{BusinessSettings, RoundingMode, Tolerance};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Under {
     tolerance: Tolerance,
     /// The smallest coin of cash.
     #[serde(skip_serializing_if = "is_usual")]
-    pub(crate) increment: Option<Money>,
+    pub(crate) increment: Option<BookMoney>,
 }
 
 fn is_usual<T: Default + PartialEq>(said: &T) -> bool {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_read_again() {
-        let increment = Some(Money::parse("0.05").unwrap());
+        let increment = Some(BookMoney::parse("0.05").unwrap());
         for (under, text) in [
             (Under::of(&BusinessSettings::default()), "{}"),
             (Under { tax_rounding: TaxRounding::Line, ..Under::default() }, r#"{"tax_rounding":"line"}"#),

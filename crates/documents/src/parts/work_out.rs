@@ -16,7 +16,7 @@ use crate::document::{Head, Purpose, Settled, SettledEntry, TradedLine};
 use crate::document::{identity, unbalanced};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity, UnitPrice};
+use crate::money::{BookMoney, Funds, Money, Quantity, UnitPrice};
 use books::access::Business;
 use books::chart::{Chart, SystemRole};
 use books::cx::Cx;
@@ -26,6 +26,7 @@ use books::stock;
 use books::tax_codes::TaxCodes;
 use books::tax_facts::of_invoice;
 use kit::reference::References;
+use rules::exchange::Home;
 use rules::posting::{Line, Posting, Unposted};
 use rules::tax::facts::{Common, Computed, LineOfTax, TaxFact, TaxOrigin, TaxSide};
 use rules::tax::figures::{LineFigures, Priced, Refused, Rules, TooLarge, sum};
@@ -35,6 +36,7 @@ use schema::tables::{EntryKind, stock_facts};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::exact::BookCoin;
 use words::sown::{Fault, sown};
 
 pub(crate) type Party = Arc<schema::party::Model>;
@@ -79,13 +81,8 @@ pub(crate) async fn settle(
     let working = Working { direction, asked, business, sources: &sources, rules: &rules, purpose };
     let worked = work_out(&working, &priced)?;
     let (line_figures, totals) = (worked.figures.clone(), worked.totals.clone());
-    let exchange = Exchange {
-        base: &business.base_currency,
-        currency: &currency,
-        rate: rules.rate,
-        decimals: business.currency_decimals,
-        rounding: rules.rounding,
-    };
+    let home = Home { coin: BookCoin::new(business.currency_decimals, rules.rounding), ..business.home() };
+    let exchange = Exchange { home, currency: &currency, rate: rules.rate };
     let base = worked.in_base(&exchange).map_err(|_| too_large(TooLarge))?;
     let kept = kept(&worked, &base).map_err(too_large)?;
     let accounts = accounts(&chart, direction, asked);
@@ -182,8 +179,11 @@ fn rules(
         rates_of,
         tolerance: under.tolerance(),
         rate: asked.rate(),
-        // The coin is one of the company's own currency.
-        increment: under.increment.filter(|_| direction.is_sale() && currency == business.base_currency),
+        // The coin is one of the company's own currency, and rounds nothing that is in another.
+        increment: under
+            .increment
+            .filter(|_| direction.is_sale() && currency == business.base_currency)
+            .map(BookMoney::at_par),
     })
 }
 
@@ -430,8 +430,8 @@ fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result
                     rate: tax.rate,
                     base: Money::ZERO,
                     amount: Money::ZERO,
-                    base_base: Money::ZERO,
-                    base_amount: Money::ZERO,
+                    base_base: BookMoney::ZERO,
+                    base_amount: BookMoney::ZERO,
                     recoverable: Money::ZERO,
                 });
                 summary.len() - 1
@@ -448,6 +448,11 @@ fn summary(lines: &[LineKept], base: &InBase, exchange: &Exchange<'_>) -> Result
     Ok(summary)
 }
 
+/// A debit positive.
+fn signed<F: Funds>(direction: Direction, amount: F) -> F {
+    if direction.debits_control() { amount } else { amount.negated() }
+}
+
 fn open(
     direction: Direction,
     head: &Head,
@@ -455,9 +460,6 @@ fn open(
     accounts: &Accounts<'_>,
     figures: &TradeFigures,
 ) -> NewOpen {
-    let signed = |money: Money| {
-        if direction.debits_control() { money } else { money.negated() }
-    };
     NewOpen {
         line: None,
         party: asked.party,
@@ -465,8 +467,8 @@ fn open(
         currency: figures.currency.clone(),
         date: head.date,
         due_date: asked.due_date,
-        amount: signed(figures.totals.total),
-        base: signed(figures.base_total),
+        amount: signed(direction, figures.totals.total),
+        base: signed(direction, figures.base_total),
     }
 }
 

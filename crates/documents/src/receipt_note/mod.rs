@@ -10,7 +10,7 @@ use crate::document::{self, HeadInput, HeadView};
 use crate::error::{FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity, Rate};
+use crate::money::{Amount, BookMoney, Quantity, Rate};
 use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
 use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
@@ -172,7 +172,7 @@ impl TradeKind for ReceiptNote {
             kind: if shown.asked.is_return { ReceiptKind::Return } else { ReceiptKind::Receipt },
             purchase_order_id: shown.asked.order,
             supplier_delivery_number: shown.asked.logistics.supplier_delivery_number.clone(),
-            grni_total: Amount { money: Money::from_units(waits), currency_decimals: shown.base_decimals },
+            grni_total: BookMoney::from_units(waits).shown(shown.base_decimals),
             bill_status: shown.standing.extents().1,
             returned_quantity: shown.standing.returned()?,
             body: shown.body,

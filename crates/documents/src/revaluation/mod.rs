@@ -14,7 +14,7 @@ use crate::document::{
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate};
+use crate::money::{Amount, BookMoney, Rate};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
@@ -91,7 +91,7 @@ pub struct RevaluationAsked {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RevaluationFigures {
     lines: Vec<Revalued>,
-    gain: Money,
+    gain: BookMoney,
 }
 
 /// What other currencies were worth at the end of a period.
@@ -278,7 +278,7 @@ impl Document for Revaluations {
         if !faults.is_empty() {
             return Err(faults.into());
         }
-        let figures = revalued(&open, &rates, business.settings.rounding_mode.rounding(), business.currency_decimals)
+        let figures = revalued(&open, &rates, business.coin())
             .ok_or_else(|| Error::field("rates", "make more of it than can be kept"))?;
         let entries = match purpose {
             Purpose::Draft => Vec::new(),
@@ -288,7 +288,8 @@ impl Document for Revaluations {
             subkind: None,
             party: None,
             currency: business.base_currency.clone(),
-            total: figures.gain,
+            // A revaluation is in the company's currency.
+            total: figures.gain.at_par(),
             base_total: figures.gain,
             entries,
             open: Vec::new(),
@@ -319,7 +320,7 @@ impl Document for Revaluations {
         (): (),
     ) -> Result<RevaluationView> {
         let currency_decimals = cx.business()?.currency_decimals;
-        let base = |money| Amount { money, currency_decimals };
+        let base = |money: BookMoney| money.shown(currency_decimals);
         let Content { asked, figures } = content;
         let line = |line: Revalued| {
             let known = Currency::known(&line.currency, format_args!("a line of revaluation {}", row.id))?;

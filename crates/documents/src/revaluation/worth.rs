@@ -4,14 +4,14 @@ use super::{RevaluationAsked, RevaluationFigures, RevaluationRate, Revaluations}
 use crate::document::{self, Content, Document, Head, Purpose, SettledEntry};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Rate, Rounding};
+use crate::money::{BookMoney, Money, Rate};
 use books::access::Business;
 use books::balances::{balances, sum};
 use books::chart::Chart;
 use books::cx::{Cx, Point};
 use rules::account::AccountType;
 use rules::postable::Postable;
-use rules::posting::{About as Detail, Line, Posting, Valued};
+use rules::posting::{About as Detail, Line, Posting};
 use rules::refusal::Refusal;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
@@ -19,7 +19,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use words::exact::{Coin, Exact};
+use words::exact::{BookCoin, Exact};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
@@ -29,13 +29,13 @@ pub(super) struct Revalued {
     pub(super) account: RecordId,
     pub(super) currency: String,
     pub(super) amount: Money,
-    pub(super) carried: Money,
+    pub(super) carried: BookMoney,
     pub(super) rate: Rate,
-    pub(super) worth: Money,
-    pub(super) difference: Money,
+    pub(super) worth: BookMoney,
+    pub(super) difference: BookMoney,
 }
 
-type Held = (RecordId, String, Money, Money);
+type Held = (RecordId, String, Money, BookMoney);
 
 /// What money and control accounts hold in other currencies, and what that is carried at.
 pub(super) async fn open_in_other_currencies(
@@ -56,9 +56,9 @@ pub(super) async fn open_in_other_currencies(
         .filter(|((_, currency), _)| *currency != business.base_currency)
         .map(|(key, balance)| {
             let carried = balance.base - itself.sum_of(&key);
-            (key.0, key.1, Money::from_units(balance.currency), Money::from_units(carried))
+            (key.0, key.1, Money::from_units(balance.currency), BookMoney::from_units(carried))
         })
-        .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, Money::ZERO))
+        .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, BookMoney::ZERO))
         .collect();
     open.sort_by(|left, right| (left.0, &left.1).cmp(&(right.0, &right.1)));
     Ok(open)
@@ -137,16 +137,11 @@ fn rates_of(content: &Content<RevaluationAsked, RevaluationFigures>) -> Vec<Reva
     all.into_iter().map(|(currency, rate)| RevaluationRate { currency, rate }).collect()
 }
 
-pub(super) fn revalued(
-    open: &[Held],
-    rates: &BTreeMap<&str, Rate>,
-    rounding: Rounding,
-    decimals: u32,
-) -> Option<RevaluationFigures> {
+pub(super) fn revalued(open: &[Held], rates: &BTreeMap<&str, Rate>, coin: BookCoin) -> Option<RevaluationFigures> {
     let mut figures = RevaluationFigures::default();
     for (account, currency, amount, carried) in open {
         let rate = *rates.get(currency.as_str())?;
-        let worth = Exact::from(*amount).times(rate).ok()?.round(Coin { decimals, rounding }).ok()?;
+        let worth = Exact::from(*amount).times(rate).ok()?.round(coin).ok()?;
         let difference = worth.checked_sub(*carried)?;
         figures.gain = figures.gain.checked_add(difference)?;
         figures.lines.push(Revalued {
@@ -168,11 +163,11 @@ pub(super) fn to_post(
     head: &Head,
     figures: &RevaluationFigures,
 ) -> Result<Vec<SettledEntry>> {
-    let base = &business.base_currency;
+    let home = business.home();
     let too_large = || Error::field("rates", "make more of it than can be kept");
     let refused = |refusal: Refusal| refusal.at("rates");
     let in_base =
-        |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, base), Detail::default()).map_err(refused);
+        |to: Postable, amount: BookMoney| Line::on(to, home.alone(amount), Detail::default()).map_err(refused);
     let roles = chart.roles();
     let mut lines = Vec::new();
     for line in &figures.lines {
@@ -182,7 +177,7 @@ pub(super) fn to_post(
             Some(AccountType::Payable) => in_base(roles.payable_revaluation.clone().into(), line.difference)?,
             // Money is worth more or less itself; there is not more of it.
             _ => {
-                let worth = Valued { base: line.difference, currency: line.currency.clone(), own: Money::ZERO };
+                let worth = home.worth_more(&line.currency, line.difference);
                 Line::on(chart.standing(line.account).map_err(refused)?, worth, Detail::default()).map_err(refused)?
             }
         });
@@ -203,13 +198,15 @@ pub(super) fn to_post(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::money::Rounding;
 
     #[test]
     fn an_open_debt_is_worth_what_the_day_says() {
         let money = |text| Money::parse(text).unwrap();
-        let open = [(RecordId::default(), "USD".to_owned(), money("1000"), money("900"))];
+        let worth = |text| BookMoney::parse(text).unwrap();
+        let open = [(RecordId::default(), "USD".to_owned(), money("1000"), worth("900"))];
         let rates = BTreeMap::from([("USD", Rate::parse("0.95").unwrap())]);
-        let figures = revalued(&open, &rates, Rounding::HalfUp, 2).unwrap();
-        assert_eq!((figures.gain, figures.lines[0].worth), (money("50"), money("950")));
+        let figures = revalued(&open, &rates, BookCoin::new(2, Rounding::HalfUp)).unwrap();
+        assert_eq!((figures.gain, figures.lines[0].worth), (worth("50"), worth("950")));
     }
 }

@@ -5,9 +5,10 @@ use crate::document::{self, TradedLine, identity};
 use crate::error::Result;
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity, UnitPrice};
+use crate::money::{Amount, BookMoney, Money, Quantity, UnitPrice};
 use books::chart::Chart;
-use rules::posting::{Line, Subject, Unposted, Valued};
+use rules::exchange::Home;
+use rules::posting::{Line, Subject, Unposted};
 use rules::purpose::Purpose as For;
 use schema::address::text;
 use schema::tables::stock_facts;
@@ -134,17 +135,17 @@ pub(super) fn check_lines(
     })
 }
 
-pub(super) fn lines(chart: &Chart, currency: &str, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
+pub(super) fn lines(chart: &Chart, home: Home<'_>, moved: &[stock_facts::Model]) -> Result<Vec<Line>, Unposted> {
     let mut lines = Vec::new();
     for moved in moved {
         let goods = Subject { item: Some(moved.item_id), quantity: Some(moved.moves()), tax: None };
         let other = Subject { quantity: None, ..goods.clone() };
         let inventory = chart.standing(moved.inventory_account_id)?;
-        lines.push(Line::on(inventory, Valued::in_base(moved.booked_stock, currency), goods.into())?);
+        lines.push(Line::on(inventory, home.alone(moved.booked_stock), goods.into())?);
         let side = chart.free(moved.cost_account_id, For::AdjustmentSide)?;
-        lines.push(Line::on(side, Valued::in_base(moved.booked_cost, currency), other.clone().into())?);
+        lines.push(Line::on(side, home.alone(moved.booked_cost), other.clone().into())?);
         let variance = chart.standing(moved.variance_account_id)?;
-        lines.push(Line::on(variance, Valued::in_base(moved.booked_variance, currency), other.into())?);
+        lines.push(Line::on(variance, home.alone(moved.booked_variance), other.into())?);
     }
     Ok(lines)
 }
@@ -155,7 +156,7 @@ pub(super) fn traded(
     moved: &[stock_facts::Model],
     account: RecordId,
 ) -> Result<Vec<TradedLine>> {
-    let values: HashMap<RecordId, Money> = moved.iter().map(|fact| (fact.line_id, fact.booked_stock)).collect();
+    let values: HashMap<RecordId, BookMoney> = moved.iter().map(|fact| (fact.line_id, fact.booked_stock)).collect();
     let line = |(line, delta): (&AdjustmentLineAsked, &Quantity)| {
         let id = identity(line.id)?;
         // What was counted as it is known moves nothing.
@@ -166,10 +167,11 @@ pub(super) fn traded(
             account: Some(account),
             tax_code: None,
             quantity: *delta,
-            net: value,
+            // An adjustment is in the company's currency.
+            net: value.at_par(),
             tax: Money::ZERO,
             base_net: value,
-            base_tax: Money::ZERO,
+            base_tax: BookMoney::ZERO,
             source_line: None,
         })
     };

@@ -10,7 +10,7 @@ use crate::document::{
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity, UnitPrice};
+use crate::money::{Amount, BookMoney, Money, Quantity, UnitPrice};
 use books::access::Business;
 use books::cx::Cx;
 use books::stock::{self, Wanted as Movement};
@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::exact::Exact;
 use words::sums::Sums as _;
 
 pub mod counting;
@@ -263,7 +264,7 @@ impl Document for StockAdjustments {
     type Asked = AdjustmentAsked;
     type Figures = AdjustmentFigures;
     /// What each line is worth by now.
-    type Live = HashMap<RecordId, Money>;
+    type Live = HashMap<RecordId, BookMoney>;
 
     fn words(asked: &AdjustmentAsked) -> Vec<String> {
         asked.lines.iter().filter_map(|line| line.description.clone()).chain(asked.reason.clone()).collect()
@@ -310,7 +311,7 @@ impl Document for StockAdjustments {
             party: None,
             currency: business.base_currency.clone(),
             total: Money::ZERO,
-            base_total: Money::ZERO,
+            base_total: BookMoney::ZERO,
             entries: Vec::new(),
             open: Vec::new(),
             lines: Vec::new(),
@@ -326,10 +327,6 @@ impl Document for StockAdjustments {
         for ((line, delta), line_no) in asked.lines.iter().zip(&deltas).zip(1_usize..) {
             let says = *delta != Quantity::ZERO || line.standard.is_some();
             let Some(item) = items.get(&line.item).filter(|_| says) else { continue };
-            let cost =
-                line.unit_cost.map(|cost| cost.decimal().checked_mul(delta.decimal()).ok_or_else(Error::too_large));
-            let cost = cost.transpose()?;
-            let rounding = business.settings.rounding_mode.rounding();
             movements.push(Movement {
                 line: identity(line.id)?,
                 item: item.clone(),
@@ -346,11 +343,14 @@ impl Document for StockAdjustments {
                 } else {
                     *delta
                 },
-                amount: match cost.filter(|_| !delta.is_negative()) {
-                    Some(cost) => rounding.money(cost, business.currency_decimals).map_err(|_| {
-                        Error::field(&format!("lines[{}].unitCost", line_no - 1), "comes to more than can be kept")
-                    })?,
-                    None => Money::ZERO,
+                amount: match line.unit_cost.filter(|_| !delta.is_negative()) {
+                    Some(cost) => {
+                        let worth = Exact::from(cost).times(*delta).and_then(|worth| worth.round(business.coin()));
+                        worth.map_err(|_| {
+                            Error::field(&format!("lines[{}].unitCost", line_no - 1), "comes to more than can be kept")
+                        })?
+                    }
+                    None => BookMoney::ZERO,
                 },
                 of: None,
                 accounts: stock::Accounts {
@@ -363,10 +363,11 @@ impl Document for StockAdjustments {
         }
         settled.stock = stock::plan(cx, head.date, movements).await?;
         let moved: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
-        let value = moved.iter().try_fold(Money::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
+        let value = moved.iter().try_fold(BookMoney::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
-        (settled.total, settled.base_total) = (value, value);
-        let lines = lines(&chart, &business.base_currency, moved).map_err(|why| why.at("accountId"))?;
+        // An adjustment is in the company's currency.
+        (settled.total, settled.base_total) = (value.at_par(), value);
+        let lines = lines(&chart, business.home(), moved).map_err(|why| why.at("accountId"))?;
         let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
         settled.lines = traded(asked, &deltas, moved, account)?;
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
@@ -397,11 +398,11 @@ impl Document for StockAdjustments {
         live: Self::Live,
     ) -> Result<StockAdjustmentView> {
         let currency_decimals = cx.business()?.currency_decimals;
-        let base = |money| Amount { money, currency_decimals };
+        let base = |money: BookMoney| money.shown(currency_decimals);
         let Content { asked, figures } = content;
         let value = |line: Option<RecordId>| match line {
             Some(id) => live.sum_of(&id),
-            None => Money::ZERO,
+            None => BookMoney::ZERO,
         };
         let lines =
             asked.lines.iter().zip(&figures.deltas).zip(1..).map(|((line, delta), line_no)| StockAdjustmentLineView {
@@ -419,7 +420,7 @@ impl Document for StockAdjustments {
         let total = if live.is_empty() {
             row.base_total
         } else {
-            Money::from_units(live.values().map(|cost| cost.units()).sum())
+            BookMoney::from_units(live.values().map(|cost| cost.units()).sum())
         };
         Ok(StockAdjustmentView {
             keeping: kept!(row),

@@ -9,7 +9,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::fiscal_year::{FiscalYearView, FiscalYears};
 use crate::ids::RecordId;
 use crate::journal::{JournalAsked, JournalKind, Journals};
-use crate::money::Money;
+use crate::money::BookMoney;
 use books::balances::balances;
 use books::cx::{Cx, Point};
 use kit::extra::{Act, Extra, NoWords, action};
@@ -208,7 +208,7 @@ async fn year(cx: &Cx<'_>, id: RecordId) -> Result<table::Model> {
 
 /// What brings every account of income and expense to nothing at the end of a year, and what it earned to the retained
 /// earnings.
-async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, Money)>> {
+async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, BookMoney)>> {
     let chart = cx.chart().await?;
     let is_earned = |class| matches!(class, AccountClass::Income | AccountClass::Expense);
     let earned: Vec<RecordId> = chart
@@ -227,7 +227,7 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
     let mut amounts = Vec::new();
     for (id, sum) in sums.into_values().filter(|(_, sum)| *sum != 0) {
         profit = profit.checked_add(sum).ok_or_else(Error::too_large)?;
-        amounts.push((id, Money::from_units(sum.checked_neg().ok_or_else(Error::too_large)?)));
+        amounts.push((id, BookMoney::from_units(sum.checked_neg().ok_or_else(Error::too_large)?)));
     }
     if sown(Fault::YearEndTurned) {
         profit = -profit;
@@ -236,7 +236,7 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
         }
     }
     if profit != 0 {
-        amounts.push((chart.roles().retained_earnings.id(), Money::from_units(profit)));
+        amounts.push((chart.roles().retained_earnings.id(), BookMoney::from_units(profit)));
     }
     Ok(amounts)
 }

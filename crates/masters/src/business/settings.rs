@@ -5,7 +5,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::field::{Faults, Maybe};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::{Money, Percent};
+use crate::money::{BookMoney, Percent};
 use crate::stored::AsJson;
 use books::chart::{ChartTemplate, SystemRole};
 use books::cx::Cx;
@@ -52,7 +52,7 @@ pub(super) fn check_settings(
         credit_limit_policy: faults.optional("creditLimitPolicy", input.credit_limit_policy).unwrap_or_default(),
         cash_rounding_increment: {
             let increment = faults.optional("cashRoundingIncrement", input.cash_rounding_increment);
-            if increment.is_some_and(|increment| increment <= Money::ZERO) {
+            if increment.is_some_and(|increment| increment <= BookMoney::ZERO) {
                 faults.add("cashRoundingIncrement", "must be more than 0");
             }
             // What is wrong with the currency is said of the currency.

@@ -4,7 +4,7 @@ use crate::currency::{CountryCode, CurrencyCode};
 use crate::day::Day;
 use crate::field::{Each, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Money, Percent};
+use crate::money::{BookMoney, Percent};
 use books::chart::{ChartTemplate, SystemRole};
 use kit::master::RecordKeeping;
 use rules::tax::{TaxBasis, TaxRounding};
@@ -99,7 +99,7 @@ pub struct BusinessSettingsInput {
     /// What happens when a sale goes beyond a party's credit limit; `ignore` when absent.
     pub(super) credit_limit_policy: Maybe<CreditLimitPolicy>,
     /// The smallest coin, such as 0.05, to which sales totals are rounded; they are not rounded when absent.
-    pub(super) cash_rounding_increment: Maybe<Money>,
+    pub(super) cash_rounding_increment: Maybe<BookMoney>,
     /// When delivered goods become a cost: with their invoice or at once; `invoice` when absent.
     pub(super) cogs_timing: Maybe<CogsTiming>,
     /// By how much more than was ordered may be delivered, in percent; 0 when absent.

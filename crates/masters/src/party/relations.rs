@@ -185,7 +185,7 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
             days_overdue: row.due_date.filter(|due| *due < today).map_or(0, |due| today.days_since(due)),
             amount: own(row.amount),
             open_amount: own(row.open),
-            base_open_amount: Amount { money: row.base_open, currency_decimals: base_decimals },
+            base_open_amount: row.base_open.shown(base_decimals),
             currency: row.currency,
         })
     };

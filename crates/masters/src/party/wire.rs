@@ -4,7 +4,7 @@ use crate::bank::BankDetailsInput;
 use crate::currency::CurrencyCode;
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Percent};
+use crate::money::{Amount, BookMoney, Percent};
 use books::access::Business;
 use kit::master::RecordKeeping;
 use schema::address::{self, Address, AddressInput, text};
@@ -65,7 +65,7 @@ pub struct PartyInput {
     /// Tax code on purchases from them, where the item has none.
     pub(super) purchase_tax_code_id: Maybe<RecordId>,
     /// How much they may owe you, in the company's currency.
-    pub(super) credit_limit: Maybe<Money>,
+    pub(super) credit_limit: Maybe<BookMoney>,
     /// Whether prices on their documents include tax; as the company does when absent.
     pub(super) prices_include_tax: Maybe<bool>,
     /// Discount they always get, 0 to 100 percent.
@@ -205,7 +205,7 @@ impl AsRef<RecordKeeping> for PartyView {
     }
 }
 
-pub(super) fn check_credit_limit(faults: &mut Faults, business: Option<&Business>, limit: Option<Money>) {
+pub(super) fn check_credit_limit(faults: &mut Faults, business: Option<&Business>, limit: Option<BookMoney>) {
     let Some(limit) = limit else { return };
     if limit.is_negative() {
         faults.add("creditLimit", "must not be negative");

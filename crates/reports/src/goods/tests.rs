@@ -8,7 +8,7 @@ use super::*;
 use crate::Report;
 use crate::clock::Instant;
 use crate::ids::BusinessId;
-use crate::money::Money;
+use crate::money::BookMoney;
 use crate::samples::{asked, failed, id, named, written};
 use schema::tables::DocumentKind;
 
@@ -85,7 +85,7 @@ fn the_ledger_of_an_item_runs_to_what_is_there() {
         document_id: id(90 + number),
         kind: DocumentKind::SalesInvoice,
         quantity: Quantity::from_units(by.quantity),
-        value: Money::from_units(by.value),
+        value: BookMoney::from_units(by.value),
         account_id: id(1300),
     };
     let told = |closing: Stock| Ledger {

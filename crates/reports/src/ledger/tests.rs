@@ -5,7 +5,7 @@ use super::day_book::Days;
 use super::*;
 use crate::clock::Instant;
 use crate::ids::{BusinessId, UserId};
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use rules::account::AccountType;
 use schema::tables::EntryKind;
 
@@ -62,7 +62,7 @@ fn an_entry_stands_above_its_lines() {
         account_id: id(code),
         party_id: None,
         date: "2026-01-09".parse().unwrap(),
-        amount: Money::from_units(cents * 100),
+        amount: BookMoney::from_units(cents * 100),
         currency: "EUR".into(),
         currency_amount: Money::from_units(cents * 100),
         description: (cents > 0).then(|| "January".into()),
@@ -87,7 +87,7 @@ fn an_entry_stands_above_its_lines() {
         document_number: Some("J-4".into()),
         reverses_id: None,
         narration: Some("Rent".into()),
-        total: Money::from_units(70_000),
+        total: BookMoney::from_units(70_000),
         search: String::new(),
     };
     let facts = Days {

@@ -6,7 +6,7 @@ use super::facts::Sum;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::BookMoney;
 use books::cash::{Known, Row};
 use books::cx::{Cx, Point};
 use rules::tax::facts::TaxOrigin;
@@ -30,12 +30,13 @@ fn shares(known: &Known, document: RecordId, asked: &Asked, found: &mut Vec<tax_
     let mut before: HashMap<(i64, i64), Figures> = HashMap::new();
     for day in days.into_iter().filter(|day| *day <= asked.span.to) {
         for (row, figures) in known.due_of(document, day)? {
-            let counted = before.entry((row.fact.entry_number, row.fact.place)).or_insert([Money::ZERO; 3]);
+            let counted = before.entry((row.fact.entry_number, row.fact.place)).or_insert([BookMoney::ZERO; 3]);
             let [base, tax, not_recoverable] = [0, 1, 2].map(|place: usize| figures[place].minus(counted[place]));
-            let share = [base, tax, not_recoverable].into_iter().collect::<Result<Vec<Money>, _>>();
+            let share = [base, tax, not_recoverable].into_iter().collect::<Result<Vec<BookMoney>, _>>();
             let share = share.map_err(too_large)?;
             *counted = figures;
-            let counts = asked.span.from.is_none_or(|from| day >= from) && share.iter().any(|one| *one != Money::ZERO);
+            let counts =
+                asked.span.from.is_none_or(|from| day >= from) && share.iter().any(|one| *one != BookMoney::ZERO);
             if let ([home_base, home_tax, not_recoverable], true) = (share.as_slice(), counts) {
                 found.push(tax_facts::Model {
                     date: day,
@@ -90,7 +91,7 @@ impl CashDue {
 
     /// What of a document is due by the end of a day: base, tax and what cannot be claimed, of all its rows.
     pub fn by(&self, document: RecordId, day: Day) -> Result<Figures> {
-        let mut sums = [Money::ZERO; 3];
+        let mut sums = [BookMoney::ZERO; 3];
         let own = |row: &Row| row.fact.origin != TaxOrigin::Credited;
         for (_, figures) in self.0.due_of(document, day)?.into_iter().filter(|(row, _)| own(row)) {
             for (sum, figure) in sums.iter_mut().zip(figures) {

@@ -63,7 +63,7 @@ fn an_order_stands_above_what_of_it_is_open() {
         returned: Quantity::ZERO,
         cancelled: pieces(cancelled),
         account_id: None,
-        value: crate::money::Money::ZERO,
+        value: crate::money::BookMoney::ZERO,
     };
     let order = |number: u128| Order {
         id: id(number),

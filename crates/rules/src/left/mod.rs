@@ -7,40 +7,40 @@
 mod tests;
 
 use serde::{Deserialize, Serialize};
-use words::exact::{Coin, TooLarge};
+use words::exact::{BookCoin, Coin, Rounds as _, TooLarge};
 use words::ids::RecordId;
-use words::money::{Money, Quantity};
-use words::portion::Portion;
+use words::money::{BookMoney, Funds, Money, Quantity};
+use words::portion::{Portion, Shares as _};
 
 /// A component of the tax on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaxPart {
+pub struct TaxPart<F = Money> {
     pub component: RecordId,
     /// Whether it is part of what the other side pays.
     pub charged: bool,
-    pub amount: Money,
+    pub amount: F,
     /// What of it can be claimed back on purchases.
-    pub recoverable: Money,
+    pub recoverable: F,
 }
 
-/// What a document states of a line; the net follows.
+/// What a document states of a line, or what that is worth; the net follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parts {
+pub struct Parts<F = Money> {
     /// Whether the gross amount has the tax in it.
     pub inclusive: bool,
     /// Quantity times price.
-    pub gross: Money,
+    pub gross: F,
     /// What was taken off, the line's share of the document's discount included.
-    pub discount: Money,
+    pub discount: F,
     /// In the order of their sequence.
-    pub taxes: Vec<TaxPart>,
+    pub taxes: Vec<TaxPart<F>>,
 }
 
 /// The coins of the document and of the company.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coins {
     pub stated: Coin,
-    pub base: Coin,
+    pub base: BookCoin,
 }
 
 /// What is left of a line: its own less what all live ones took that were made of it.
@@ -50,9 +50,9 @@ pub struct Left {
     /// In the document's currency.
     pub stated: Parts,
     /// In the company's currency.
-    pub base: Parts,
+    pub base: Parts<BookMoney>,
     /// What its goods cost.
-    pub cost: Money,
+    pub cost: BookMoney,
 }
 
 /// How much of a line.
@@ -71,8 +71,8 @@ pub enum Part {
 pub struct Share {
     pub quantity: Quantity,
     pub stated: Parts,
-    pub base: Parts,
-    pub cost: Money,
+    pub base: Parts<BookMoney>,
+    pub cost: BookMoney,
 }
 
 /// More than is left.
@@ -84,36 +84,41 @@ pub enum OverTaken {
     Amount(Money),
 }
 
-impl Parts {
+impl<F: Funds> Parts<F> {
     /// After discounts: what another price is held against.
-    pub fn amount(&self) -> Result<Money, TooLarge> {
+    pub fn amount(&self) -> Result<F, TooLarge> {
         self.gross.minus(self.discount)
     }
 
     /// What the other side pays of tax.
-    pub fn charged(&self) -> Result<Money, TooLarge> {
-        Money::sum(self.taxes.iter().filter(|tax| tax.charged).map(|tax| tax.amount))
+    pub fn charged(&self) -> Result<F, TooLarge> {
+        self.taxes.iter().filter(|tax| tax.charged).map(|tax| tax.amount).try_fold(F::NOTHING, F::plus)
     }
 
     /// Without tax, after discounts.
-    pub fn net(&self) -> Result<Money, TooLarge> {
+    pub fn net(&self) -> Result<F, TooLarge> {
         let amount = self.amount()?;
         if self.inclusive { amount.minus(self.charged()?) } else { Ok(amount) }
     }
 
-    pub fn total(&self) -> Result<Money, TooLarge> {
+    pub fn total(&self) -> Result<F, TooLarge> {
         let amount = self.amount()?;
         if self.inclusive { Ok(amount) } else { amount.plus(self.charged()?) }
     }
 
     pub fn is_nothing(&self) -> bool {
-        let none = |tax: &TaxPart| tax.amount == Money::ZERO && tax.recoverable == Money::ZERO;
-        self.gross == Money::ZERO && self.discount == Money::ZERO && self.taxes.iter().all(none)
+        let none = |tax: &TaxPart<F>| tax.amount == F::NOTHING && tax.recoverable == F::NOTHING;
+        self.gross == F::NOTHING && self.discount == F::NOTHING && self.taxes.iter().all(none)
     }
 
-    fn each(&self, of: impl Fn(Money) -> Money) -> Self {
-        let tax = |tax: &TaxPart| TaxPart { amount: of(tax.amount), recoverable: of(tax.recoverable), ..*tax };
-        Self {
+    fn each<G: Funds>(&self, of: impl Fn(F) -> G) -> Parts<G> {
+        let tax = |tax: &TaxPart<F>| TaxPart {
+            component: tax.component,
+            charged: tax.charged,
+            amount: of(tax.amount),
+            recoverable: of(tax.recoverable),
+        };
+        Parts {
             inclusive: self.inclusive,
             gross: of(self.gross),
             discount: of(self.discount),
@@ -122,7 +127,7 @@ impl Parts {
     }
 
     /// The share of a portion. `amount` is what it comes to after discounts, where that is stated.
-    fn part(&self, portion: Portion, amount: Option<Money>, coin: Coin) -> Result<Self, TooLarge> {
+    fn part(&self, portion: Portion, amount: Option<F>, coin: F::Coin) -> Result<Self, TooLarge> {
         let mut share = self.each(|money| money.part(portion, coin));
         if let Some(amount) = amount.filter(|_| !portion.is_whole()) {
             // The discount has its share, and never more than there is of it.
@@ -150,7 +155,14 @@ impl Parts {
 
     /// What is left of these without another's.
     pub fn minus(&self, other: &Self) -> Result<Self, TooLarge> {
-        self.plus(&other.each(Money::negated))
+        self.plus(&other.each(F::negated))
+    }
+}
+
+impl Parts {
+    /// The same in the books, of a document that is in the company's own currency: one currency, one figure.
+    pub fn at_par(&self) -> Parts<BookMoney> {
+        self.each(Money::at_par)
     }
 }
 
@@ -169,17 +181,12 @@ impl Left {
             Some(wanted) => Portion::of(wanted, amount).ok_or(OverTaken::Amount(amount))?,
         };
         let too_large = |TooLarge| OverTaken::Amount(amount);
-        let share = Share {
-            quantity,
-            stated: self.stated.part(of_money, wanted, coins.stated).map_err(too_large)?,
-            base: if self.base == self.stated && coins.base == coins.stated {
-                // One currency, one figure.
-                self.stated.part(of_money, wanted, coins.stated).map_err(too_large)?
-            } else {
-                self.base.part(of_money, None, coins.base).map_err(too_large)?
-            },
-            cost: self.cost.part(of_goods, coins.base),
-        };
+        let stated = self.stated.part(of_money, wanted, coins.stated).map_err(too_large)?;
+        // Where it is worth what it states, so is every part of it, whatever is stated of that.
+        let at_par = self.base == self.stated.at_par() && coins.base.coin() == coins.stated;
+        let base =
+            if at_par { stated.at_par() } else { self.base.part(of_money, None, coins.base).map_err(too_large)? };
+        let share = Share { quantity, stated, base, cost: self.cost.part(of_goods, coins.base) };
         *self = self.without(&share).map_err(too_large)?;
         Ok(share)
     }
@@ -209,7 +216,7 @@ impl Left {
         self.quantity == Quantity::ZERO
             && self.stated.is_nothing()
             && self.base.is_nothing()
-            && self.cost == Money::ZERO
+            && self.cost == BookMoney::ZERO
     }
 }
 

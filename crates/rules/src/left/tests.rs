@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use words::money::Rounding;
 
 const CENTS: Coin = Coin { decimals: 2, rounding: Rounding::HalfUp };
-const BOTH: Coins = Coins { stated: CENTS, base: CENTS };
-const YEN: Coins = Coins { stated: Coin { decimals: 0, rounding: Rounding::HalfUp }, base: CENTS };
+const BOTH: Coins = Coins { stated: CENTS, base: BOOKED };
+const BOOKED: BookCoin = BookCoin::new(2, Rounding::HalfUp);
+const YEN: Coins = Coins { stated: Coin { decimals: 0, rounding: Rounding::HalfUp }, base: BOOKED };
 
 fn money(text: &str) -> Money {
     Money::parse(text).unwrap()
@@ -32,7 +33,7 @@ fn parts(inclusive: bool, gross: &str, discount: &str, taxes: &[&str]) -> Parts 
 
 /// A line in the company's own currency.
 fn line(quantity: &str, stated: Parts) -> Left {
-    Left { quantity: pieces(quantity), base: stated.clone(), stated, cost: Money::ZERO }
+    Left { quantity: pieces(quantity), base: stated.at_par(), stated, cost: BookMoney::ZERO }
 }
 
 fn shown(share: &Share) -> String {
@@ -68,8 +69,8 @@ fn amounts_of_another_currency_are_shares_of_what_they_were_worth() {
     let mut left = Left {
         quantity: pieces("3"),
         stated: parts(false, "100.05", "0", &[]),
-        base: parts(false, "87.71", "0", &[]),
-        cost: Money::ZERO,
+        base: parts(false, "87.71", "0", &[]).at_par(),
+        cost: BookMoney::ZERO,
     };
     let bases: Vec<String> = (0..3).map(|_| piece(&mut left).base.net().unwrap().to_string()).collect();
     assert_eq!((bases, left.is_nothing()), (vec!["29.24".into(), "29.24".into(), "29.23".into()], true), "4.3");
@@ -88,10 +89,10 @@ fn a_share_that_is_given_back_is_found_by_the_next() {
 
 #[test]
 fn goods_take_their_share_of_the_cost_with_them() {
-    let mut left = Left { cost: money("10"), ..line("3", parts(false, "30", "0", &[])) };
+    let mut left = Left { cost: money("10").at_par(), ..line("3", parts(false, "30", "0", &[])) };
     let costs = [piece(&mut left), piece(&mut left), piece(&mut left)].map(|share| share.cost.to_string());
     assert_eq!(costs, ["3.33", "3.34", "3.33"], "4.5");
-    let mut left = Left { cost: money("10"), ..line("3", parts(false, "30", "0", &[])) };
+    let mut left = Left { cost: money("10").at_par(), ..line("3", parts(false, "30", "0", &[])) };
     let costs = ["1", "2"].map(|quantity| take(&mut left, Part::Quantity(pieces(quantity))).cost.to_string());
     assert_eq!(costs, ["3.33", "6.67"], "4.10");
 }
@@ -144,7 +145,7 @@ fn components_are_shared_each_by_itself_and_nothing_stays_behind() {
         piece(&mut left);
     }
     assert!(left.is_nothing());
-    let mut yen = Left { base: parts(false, "7.53", "0", &[]), ..line("3", parts(false, "1000", "0", &[])) };
+    let mut yen = Left { base: parts(false, "7.53", "0", &[]).at_par(), ..line("3", parts(false, "1000", "0", &[])) };
     let shares: Vec<String> =
         (0..3).map(|_| yen.take(Part::Quantity(pieces("1")), YEN).unwrap().stated.gross.to_string()).collect();
     assert_eq!((shares, yen.is_nothing()), (vec!["333".into(), "334".into(), "333".into()], true), "N8");
@@ -166,8 +167,8 @@ prop_compose! {
             component: component(name), charged: name != 3, amount: cents(of(*percent)), recoverable: cents(of(*percent) / 2),
         };
         let stated = Parts { inclusive, gross: cents(gross), discount: cents(discount), taxes: (1..).zip(&taxes).map(tax).collect() };
-        let base = stated.each(|money| Money::from_units(money.units() / 100 * rate / 100 * 100));
-        Left { quantity: Quantity::from_units(quantity * 1_000_000), stated, base, cost: cents(cost) }
+        let base = stated.each(|money: Money| BookMoney::from_units(money.units() / 100 * rate / 100 * 100));
+        Left { quantity: Quantity::from_units(quantity * 1_000_000), stated, base, cost: cents(cost).at_par() }
     }
 }
 
@@ -206,15 +207,12 @@ proptest! {
         let quantity = if whole { line.quantity } else { Quantity::from_units(1_000_000) };
         for _ in 0..(if whole { 1 } else { count }) {
             let share = left.take(Part::Quantity(quantity), BOTH).unwrap();
-            let near = |share: Money, all: Money| {
-                let exact = i128::from(all.units()) * i128::from(quantity.units());
-                let off = i128::from(share.units()) * i128::from(line.quantity.units()) - exact;
-                off.abs() < 100 * i128::from(line.quantity.units())
-            };
-            prop_assert!(near(share.stated.gross, line.stated.gross) && near(share.base.gross, line.base.gross));
-            prop_assert!(near(share.stated.discount, line.stated.discount) && near(share.cost, line.cost));
+            let (of, all_of) = (i128::from(quantity.units()), i128::from(line.quantity.units()));
+            let near = |share: i64, all: i64| (i128::from(share) * all_of - i128::from(all) * of).abs() < 100 * all_of;
+            prop_assert!(near(share.stated.gross.units(), line.stated.gross.units()) && near(share.base.gross.units(), line.base.gross.units()));
+            prop_assert!(near(share.stated.discount.units(), line.stated.discount.units()) && near(share.cost.units(), line.cost.units()));
             for (part, all) in share.stated.taxes.iter().zip(&line.stated.taxes) {
-                prop_assert!(near(part.amount, all.amount) && near(part.recoverable, all.recoverable));
+                prop_assert!(near(part.amount.units(), all.amount.units()) && near(part.recoverable.units(), all.recoverable.units()));
                 prop_assert!(part.recoverable <= part.amount);
             }
         }

@@ -159,7 +159,7 @@ fn an_account_with_a_currency_of_its_own_takes_no_other_whatever_it_is_named_for
     let had = chart.money(dollars, "USD").unwrap();
     let line = crate::posting::Line::on(
         had,
-        crate::posting::Valued::in_base(words::money::Money::ZERO, "EUR"),
+        crate::exchange::Valued::read(words::money::Money::ZERO, "EUR".into(), words::money::BookMoney::ZERO),
         crate::posting::About::default(),
     );
     assert_eq!(said(line), "9");

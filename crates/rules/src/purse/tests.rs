@@ -4,13 +4,17 @@
 
 use super::{Move, Purse, evenings};
 use words::day::Day;
-use words::exact::Coin;
-use words::money::{Money, Rounding};
+use words::exact::BookCoin;
+use words::money::{BookMoney, Money, Rounding};
 
-const COIN: Coin = Coin { decimals: 2, rounding: Rounding::HalfUp };
+const COIN: BookCoin = BookCoin::new(2, Rounding::HalfUp);
 
 fn money(text: &str) -> Money {
     Money::parse(text).unwrap()
+}
+
+fn worth(text: &str) -> BookMoney {
+    BookMoney::parse(text).unwrap()
 }
 
 fn day(text: &str) -> Day {
@@ -33,7 +37,7 @@ fn moves(texts: &[&str]) -> Vec<Move> {
             day: day(words[0]),
             entry,
             own: money(words[2]),
-            said: money(words[3]),
+            said: worth(words[3]),
             until: words.iter().find_map(|word| word.strip_prefix("until=")).map(day),
             as_said: words.contains(&"as-said"),
             brings_along: same,
@@ -45,10 +49,10 @@ fn moves(texts: &[&str]) -> Vec<Move> {
 /// What is carried on each evening, all purses of a day beside each other.
 fn carried(start: &[(&str, &str)], texts: &[&str]) -> Vec<String> {
     let mut start: Vec<Purse> =
-        start.iter().map(|(own, carried)| Purse { own: money(own), carried: money(carried) }).collect();
+        start.iter().map(|(own, carried)| Purse { own: money(own), carried: worth(carried) }).collect();
     start.resize(2, Purse::default());
     let found = evenings(&start, &moves(texts), COIN).unwrap();
-    let shown = |(day, purses): (Day, Vec<Money>)| {
+    let shown = |(day, purses): (Day, Vec<BookMoney>)| {
         let purses: Vec<String> = purses.iter().map(ToString::to_string).collect();
         format!("{} {}", &day.to_string()[5..], purses.join(" "))
     };

@@ -6,11 +6,12 @@ use super::replay::Start;
 use super::{Effect, Fact, Kind, Method, Side, Terms, first_shortage, history};
 use std::collections::BTreeMap;
 use words::day::Day;
+use words::exact::BookCoin;
 use words::ids::RecordId;
-use words::money::{Money, Quantity, Rounding, UnitPrice};
+use words::money::{BookMoney, Quantity, Rounding, UnitPrice};
 
 pub(super) fn terms(method: Method) -> Terms {
-    Terms { method, rounding: Rounding::HalfUp, decimals: 2, first_cost: UnitPrice::ZERO }
+    Terms { method, coin: BookCoin::new(2, Rounding::HalfUp), first_cost: UnitPrice::ZERO }
 }
 
 fn line(name: &str) -> RecordId {
@@ -54,7 +55,7 @@ fn fact(place: usize, text: &str) -> Fact {
         kind,
         side,
         quantity: Quantity::parse(words[4]).unwrap(),
-        amount: Money::parse(words[5]).unwrap(),
+        amount: BookMoney::parse(words[5]).unwrap(),
         standard: (kind == Kind::Standard).then(|| UnitPrice::parse(words[5]).unwrap()),
         of: with("of=").map(line),
         cancelled: with("until=").map(day),
@@ -84,7 +85,7 @@ fn told(method: Method, text: &[&str]) -> Vec<String> {
             [("INV", by.stock), ("WAITS", by.waits), ("COST", by.cost), ("VAR", by.variance), ("ADJ", adjusted.cost)];
         let moved: Vec<String> = named
             .iter()
-            .filter(|(_, amount)| *amount != Money::ZERO)
+            .filter(|(_, amount)| *amount != BookMoney::ZERO)
             .map(|(name, amount)| format!("{name} {}", amount.with_decimals(2)))
             .collect();
         lines.push(format!(
@@ -454,11 +455,11 @@ fn what_is_left_of_a_line_is_told_by_the_facts_that_name_it() {
         "01-05 d back waits 1 0 of=b",
     ];
     let found = history(&terms(Method::Average), &Start::default(), &facts(&all)).unwrap();
-    let cost = Some(Money::parse("36").unwrap());
+    let cost = Some(BookMoney::parse("36").unwrap());
     let alone = super::pools_of(&terms(Method::Average), line("b"), &facts(&all[1..]), cost).unwrap();
     assert_eq!(alone, found.pools[&line("b")]);
     assert_eq!(
         (alone.waiting.quantity, alone.waiting.cost),
-        (Quantity::parse("3").unwrap(), Money::parse("18").unwrap())
+        (Quantity::parse("3").unwrap(), BookMoney::parse("18").unwrap())
     );
 }

@@ -6,7 +6,7 @@ use super::{Effect, Fact, Kind, Method, Pools, Side, Terms, TooLarge};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::day::Day;
 use words::ids::RecordId;
-use words::money::Money;
+use words::money::BookMoney;
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
@@ -57,7 +57,7 @@ impl From<TooLarge> for Failed {
 /// What is left of a line, from the facts that name it alone. What it cost is known, where it went out, or came in and
 /// names nothing that it comes back from. Of what was missing, and cost something else when it came, these facts say too
 /// little: it is to be valued from its own day on.
-pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<Money>) -> Result<Pools, Failed> {
+pub fn pools_of(terms: &Terms, line: RecordId, facts: &[Fact], cost: Option<BookMoney>) -> Result<Pools, Failed> {
     // What was replaced by a new version of the line left nothing.
     let live = |fact: &&Fact| fact.cancelled.is_none() && (fact.line == line || fact.of == Some(line));
     let mut own: Vec<Fact> = facts.iter().filter(live).copied().collect();

@@ -8,7 +8,7 @@ use super::{Effect, Fact, Kind, Method, Side, history, pools_of};
 use proptest::prelude::*;
 use words::day::Day;
 use words::ids::RecordId;
-use words::money::{Money, Quantity};
+use words::money::{BookMoney, Quantity};
 
 /// A step of a stream: what happens, on which day, with how many, at which amount, to which earlier line.
 type Asked = (u8, u32, i64, i64, usize, Option<u32>);
@@ -61,9 +61,9 @@ fn facts(asked: &[Asked]) -> Vec<Fact> {
                 Quantity::from_units(quantity * 1_000_000)
             },
             amount: if matches!(kind, Kind::Issue | Kind::Invoice | Kind::CustomerReturn) || side == Side::Cost {
-                Money::ZERO
+                BookMoney::ZERO
             } else {
-                Money::from_units(cents * 100)
+                BookMoney::from_units(cents * 100)
             },
             standard: None,
             of,
@@ -122,7 +122,7 @@ proptest! {
             prop_assert_eq!(all, said, "{:?}", fact);
         }
         prop_assert_eq!(stock, found.state.value.units());
-        prop_assert!(found.state.quantity != Quantity::ZERO || found.state.value == Money::ZERO);
+        prop_assert!(found.state.quantity != Quantity::ZERO || found.state.value == BookMoney::ZERO);
         let layers: i64 = found.state.layers.iter().map(|layer| layer.value.units()).sum();
         let holds = method(which) != Method::Fifo || !found.state.shortages.is_empty();
         prop_assert!(holds || layers == found.state.value.units());

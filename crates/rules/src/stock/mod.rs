@@ -24,9 +24,9 @@ pub use state::{Layer, Shortage, State};
 pub use there::{Short, first_shortage};
 
 use words::day::Day;
-use words::exact::{Coin, Exact};
+use words::exact::{BookCoin, Exact};
 use words::ids::RecordId;
-use words::money::{Money, Quantity, Rounding, UnitPrice};
+use words::money::{BookMoney, Quantity, UnitPrice};
 use words::sown::{Fault, sown};
 use words::sums::Figure;
 
@@ -45,8 +45,7 @@ pub enum Method {
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     pub method: Method,
-    pub rounding: Rounding,
-    pub decimals: u32,
+    pub coin: BookCoin,
     /// What a unit costs before anything is known of it.
     pub first_cost: UnitPrice,
 }
@@ -98,7 +97,7 @@ pub struct Fact {
     /// How many, never negative.
     pub quantity: Quantity,
     /// What the document says: what a receipt cost, by how much it cost more, what is billed or credited.
-    pub amount: Money,
+    pub amount: BookMoney,
     /// What a unit is worth from now on.
     pub standard: Option<UnitPrice>,
     /// The line that it comes back from, bills, invoices, credits, or whose cost it changes.
@@ -133,17 +132,18 @@ impl Fact {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Effect {
     /// On the inventory account.
-    pub stock: Money,
+    pub stock: BookMoney,
     /// On the account where goods wait for their invoice.
-    pub waits: Money,
+    pub waits: BookMoney,
     /// On the account of what goods cost.
-    pub cost: Money,
+    pub cost: BookMoney,
     /// Price variance; of what comes back at standard cost, and of a new one, the adjustment of inventory.
-    pub variance: Money,
+    pub variance: BookMoney,
 }
 
 impl Figure for Effect {
-    const NOTHING: Self = Self { stock: Money::ZERO, waits: Money::ZERO, cost: Money::ZERO, variance: Money::ZERO };
+    const NOTHING: Self =
+        Self { stock: BookMoney::ZERO, waits: BookMoney::ZERO, cost: BookMoney::ZERO, variance: BookMoney::ZERO };
 }
 
 impl Effect {
@@ -172,36 +172,32 @@ impl Effect {
 
 impl Terms {
     /// A part of an amount; the whole quantity takes the whole amount.
-    pub fn part(&self, whole: Money, of: Quantity, all: Quantity) -> Result<Money, TooLarge> {
+    pub fn part(&self, whole: BookMoney, of: Quantity, all: Quantity) -> Result<BookMoney, TooLarge> {
         if sown(Fault::PieceLeavesDust) {
-            let piece = Exact::from(whole).over(all)?.round(self.coin())?;
-            return Exact::from(piece).times(of)?.round(self.coin());
+            let piece = Exact::from(whole).over(all)?.round(self.coin)?;
+            return Exact::from(piece).times(of)?.round(self.coin);
         }
         if of == all {
             return Ok(whole);
         }
-        Exact::from(whole).times(of)?.over(all)?.round(self.coin())
+        Exact::from(whole).times(of)?.over(all)?.round(self.coin)
     }
 
     /// What so many come to at a price.
-    pub fn times(&self, quantity: Quantity, price: UnitPrice) -> Result<Money, TooLarge> {
-        Exact::from(quantity).times(price)?.round(self.coin())
-    }
-
-    const fn coin(&self) -> Coin {
-        Coin { decimals: self.decimals, rounding: self.rounding }
+    pub fn times(&self, quantity: Quantity, price: UnitPrice) -> Result<BookMoney, TooLarge> {
+        Exact::from(quantity).times(price)?.round(self.coin)
     }
 }
 
-pub fn add(left: Money, right: Money) -> Result<Money, TooLarge> {
+pub fn add(left: BookMoney, right: BookMoney) -> Result<BookMoney, TooLarge> {
     left.checked_add(right).ok_or(TooLarge)
 }
 
-pub fn sub(left: Money, right: Money) -> Result<Money, TooLarge> {
+pub fn sub(left: BookMoney, right: BookMoney) -> Result<BookMoney, TooLarge> {
     left.checked_sub(right).ok_or(TooLarge)
 }
 
-pub fn neg(money: Money) -> Result<Money, TooLarge> {
+pub fn neg(money: BookMoney) -> Result<BookMoney, TooLarge> {
     money.checked_neg().ok_or(TooLarge)
 }
 

@@ -1,7 +1,7 @@
 //! What is left of a line: what of it waits for its invoice, what is invoiced, and what came back beyond what waited.
 
 use super::{Terms, TooLarge, add, less, more, sub};
-use words::money::{Money, Quantity};
+use words::money::{BookMoney, Quantity};
 use words::sown::{Fault, sown};
 use words::sums::Figure;
 
@@ -10,15 +10,15 @@ use words::sums::Figure;
 pub struct Left {
     pub quantity: Quantity,
     /// What documents say that it is worth.
-    pub said: Money,
+    pub said: BookMoney,
     /// What it cost: the same, and what else was paid to have it here.
-    pub cost: Money,
+    pub cost: BookMoney,
 }
 
 impl Left {
-    pub const NOTHING: Self = Self::new(Quantity::ZERO, Money::ZERO, Money::ZERO);
+    pub const NOTHING: Self = Self::new(Quantity::ZERO, BookMoney::ZERO, BookMoney::ZERO);
 
-    pub const fn new(quantity: Quantity, said: Money, cost: Money) -> Self {
+    pub const fn new(quantity: Quantity, said: BookMoney, cost: BookMoney) -> Self {
         Self { quantity, said, cost }
     }
 
@@ -101,10 +101,10 @@ impl Pools {
     }
 
     /// What it cost more. What of that falls to what waits is answered.
-    pub fn cost_more(&mut self, terms: &Terms, cost: Money) -> Result<Money, TooLarge> {
+    pub fn cost_more(&mut self, terms: &Terms, cost: BookMoney) -> Result<BookMoney, TooLarge> {
         let all = more(self.waiting.quantity, self.done.quantity)?;
         let some = all > Quantity::ZERO && !sown(Fault::WaitingKeepsItsCost);
-        let waits = if some { terms.part(cost, self.waiting.quantity, all)? } else { Money::ZERO };
+        let waits = if some { terms.part(cost, self.waiting.quantity, all)? } else { BookMoney::ZERO };
         self.waiting.cost = add(self.waiting.cost, waits)?;
         self.done.cost = add(self.done.cost, sub(cost, waits)?)?;
         Ok(waits)

@@ -5,7 +5,7 @@ use super::state::{Filled, State};
 use super::{Effect, Fact, Kind, Method, Side, Terms, TooLarge, add, less, neg, sub};
 use std::collections::{BTreeSet, HashMap};
 use words::ids::RecordId;
-use words::money::{Money, Quantity};
+use words::money::{BookMoney, Quantity};
 use words::sown::{Fault, sown};
 use words::sums::{Lists as _, Sums as _};
 
@@ -20,8 +20,8 @@ pub struct Start {
 /// What a fact takes of the receipt that it names.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
-    said: Money,
-    cost: Money,
+    said: BookMoney,
+    cost: BookMoney,
 }
 
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub(super) struct Replay<'f> {
     /// Facts whose effect changed since this was last asked.
     pub(super) touched: BTreeSet<usize>,
     /// By how much receipts cost more than they said.
-    extras: HashMap<RecordId, Money>,
+    extras: HashMap<RecordId, BookMoney>,
     taken: HashMap<usize, Taken>,
     /// Facts that are dated before what they name, by what they name.
     early: HashMap<RecordId, Vec<usize>>,
@@ -101,7 +101,7 @@ impl<'f> Replay<'f> {
                 let beyond = sub(fact.amount, within)?;
                 let extra = sub(within, taken.said)?;
                 pools.done.put(Left::new(taken.quantity, within, add(taken.cost, extra)?))?;
-                pools.owed.put(Left::new(less(fact.quantity, taken.quantity)?, beyond, Money::ZERO))?;
+                pools.owed.put(Left::new(less(fact.quantity, taken.quantity)?, beyond, BookMoney::ZERO))?;
                 let said = if sown(Fault::BilledAtItsOwnPrice) { within } else { taken.said };
                 let effect = Effect { waits: add(said, beyond)?, ..Effect::default() };
                 self.dearer(at, of, extra, effect, dearer)?;
@@ -140,7 +140,7 @@ impl<'f> Replay<'f> {
         &mut self,
         at: usize,
         receipt: RecordId,
-        extra: Money,
+        extra: BookMoney,
         effect: Effect,
         dearer: &mut BTreeSet<RecordId>,
     ) -> Result<(), TooLarge> {
@@ -149,7 +149,7 @@ impl<'f> Replay<'f> {
             return Ok(());
         }
         self.moves(at, Effect { stock: extra, ..effect });
-        if extra != Money::ZERO {
+        if extra != BookMoney::ZERO {
             let sum = self.extras.entry(receipt).or_default();
             *sum = add(*sum, extra)?;
             dearer.insert(receipt);
@@ -209,7 +209,7 @@ impl<'f> Replay<'f> {
         for one in filled {
             let waits = match self.pools.get_mut(&one.line) {
                 Some(pools) => pools.cost_more(self.terms, one.dearer)?,
-                None => Money::ZERO,
+                None => BookMoney::ZERO,
             };
             // A replay starts where nothing is missing, so what was missing was let out by one of its facts.
             let Some(at) = self.issues.get(&one.line).copied() else { continue };
@@ -312,7 +312,7 @@ impl<'f> Replay<'f> {
         };
         let taken = pools.bill(self.terms, fact.quantity)?;
         pools.done.put(taken)?;
-        pools.owed.put(Left::new(less(fact.quantity, taken.quantity)?, Money::ZERO, Money::ZERO))?;
+        pools.owed.put(Left::new(less(fact.quantity, taken.quantity)?, BookMoney::ZERO, BookMoney::ZERO))?;
         self.moves(at, Effect { waits: neg(taken.cost)?, cost: taken.cost, ..Effect::default() });
         Ok(())
     }

@@ -4,14 +4,14 @@ use super::pools::Left;
 use super::{Method, Terms, TooLarge, add, less, more, neg, sub};
 use serde::{Deserialize, Serialize};
 use words::ids::RecordId;
-use words::money::{Money, Quantity, UnitPrice};
+use words::money::{BookMoney, Quantity, UnitPrice};
 use words::sown::{Fault, sown};
 
 /// Goods that came in together and are there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     pub quantity: Quantity,
-    pub value: Money,
+    pub value: BookMoney,
     /// The line that brought them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<RecordId>,
@@ -24,17 +24,17 @@ pub struct Shortage {
     pub line: RecordId,
     pub quantity: Quantity,
     /// What it was booked at for the time being.
-    pub provisional: Money,
+    pub provisional: BookMoney,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub quantity: Quantity,
-    pub value: Money,
+    pub value: BookMoney,
     pub layers: Vec<Layer>,
     pub shortages: Vec<Shortage>,
     /// What was known last: so many cost so much.
-    pub last: Option<(Quantity, Money)>,
+    pub last: Option<(Quantity, BookMoney)>,
     /// What a unit is worth at standard cost.
     pub standard: Option<UnitPrice>,
 }
@@ -43,11 +43,11 @@ pub struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filled {
     pub line: RecordId,
-    pub dearer: Money,
+    pub dearer: BookMoney,
 }
 
 impl State {
-    fn at_last_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+    fn at_last_cost(&self, terms: &Terms, quantity: Quantity) -> Result<BookMoney, TooLarge> {
         match self.last {
             Some((known, cost)) => terms.part(cost, quantity, known),
             None => terms.times(quantity, self.unit_cost(terms)),
@@ -59,7 +59,7 @@ impl State {
     }
 
     /// The value at standard cost follows the quantity. By how much it rises is answered.
-    fn revalued(&mut self, terms: &Terms) -> Result<Money, TooLarge> {
+    fn revalued(&mut self, terms: &Terms) -> Result<BookMoney, TooLarge> {
         let value = terms.times(self.quantity, self.unit_cost(terms))?;
         let rise = sub(value, self.value)?;
         self.value = value;
@@ -67,13 +67,13 @@ impl State {
     }
 
     /// From now on a unit is worth so much. By how much the stock is worth more is answered.
-    pub fn set_standard(&mut self, terms: &Terms, cost: UnitPrice) -> Result<Money, TooLarge> {
+    pub fn set_standard(&mut self, terms: &Terms, cost: UnitPrice) -> Result<BookMoney, TooLarge> {
         self.standard = Some(cost);
         let moves = terms.method == Method::Standard && !sown(Fault::StandardMovesNothing);
-        if moves { self.revalued(terms) } else { Ok(Money::ZERO) }
+        if moves { self.revalued(terms) } else { Ok(BookMoney::ZERO) }
     }
 
-    fn last_held(&mut self, quantity: Quantity, value: Money) {
+    fn last_held(&mut self, quantity: Quantity, value: BookMoney) {
         if quantity > Quantity::ZERO {
             self.last = Some((quantity, value));
         }
@@ -85,8 +85,8 @@ impl State {
         terms: &Terms,
         line: RecordId,
         quantity: Quantity,
-        cost: Money,
-    ) -> Result<(Money, Vec<Filled>), TooLarge> {
+        cost: BookMoney,
+    ) -> Result<(BookMoney, Vec<Filled>), TooLarge> {
         if terms.method == Method::Standard {
             self.quantity = more(self.quantity, quantity)?;
             return Ok((self.revalued(terms)?, Vec::new()));
@@ -101,7 +101,7 @@ impl State {
             let filled = Ord::min(left, shortage.quantity);
             let real = terms.part(left_cost, filled, left)?;
             let provisional = terms.part(shortage.provisional, filled, shortage.quantity)?;
-            let dearer = if sown(Fault::HoleStaysOpen) { Money::ZERO } else { sub(real, provisional)? };
+            let dearer = if sown(Fault::HoleStaysOpen) { BookMoney::ZERO } else { sub(real, provisional)? };
             self.value = sub(self.value, dearer)?;
             (left, left_cost) = (less(left, filled)?, sub(left_cost, real)?);
             if filled == shortage.quantity {
@@ -113,7 +113,7 @@ impl State {
                     ..shortage
                 };
             }
-            if dearer != Money::ZERO {
+            if dearer != BookMoney::ZERO {
                 found.push(Filled { line: shortage.line, dearer });
             }
         }
@@ -124,7 +124,7 @@ impl State {
     }
 
     /// What goods cost that come in and say nothing of it.
-    pub fn current_cost(&self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
+    pub fn current_cost(&self, terms: &Terms, quantity: Quantity) -> Result<BookMoney, TooLarge> {
         match terms.method {
             Method::Standard => terms.times(quantity, self.unit_cost(terms)),
             Method::Fifo if !self.layers.is_empty() => {
@@ -137,13 +137,13 @@ impl State {
     }
 
     /// Goods go out. What they cost is answered.
-    pub fn issue(&mut self, terms: &Terms, line: RecordId, quantity: Quantity) -> Result<Money, TooLarge> {
+    pub fn issue(&mut self, terms: &Terms, line: RecordId, quantity: Quantity) -> Result<BookMoney, TooLarge> {
         if terms.method == Method::Standard {
             self.quantity = less(self.quantity, quantity)?;
             return neg(self.revalued(terms)?);
         }
         let there = Ord::max(Ord::min(self.quantity, quantity), Quantity::ZERO);
-        let mut cost = Money::ZERO;
+        let mut cost = BookMoney::ZERO;
         if there > Quantity::ZERO {
             cost = if terms.method == Method::Fifo {
                 self.take_the_oldest(terms, there)?
@@ -155,7 +155,7 @@ impl State {
         let missing = less(quantity, there)?;
         if missing > Quantity::ZERO {
             let free = sown(Fault::ShortageCostsNothing);
-            let provisional = if free { Money::ZERO } else { self.at_last_cost(terms, missing)? };
+            let provisional = if free { BookMoney::ZERO } else { self.at_last_cost(terms, missing)? };
             self.shortages.push(Shortage { line, quantity: missing, provisional });
             cost = add(cost, provisional)?;
         }
@@ -164,8 +164,8 @@ impl State {
         Ok(cost)
     }
 
-    fn take_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<Money, TooLarge> {
-        let (mut wanted, mut cost) = (quantity, Money::ZERO);
+    fn take_the_oldest(&mut self, terms: &Terms, quantity: Quantity) -> Result<BookMoney, TooLarge> {
+        let (mut wanted, mut cost) = (quantity, BookMoney::ZERO);
         while wanted > Quantity::ZERO && !self.layers.is_empty() {
             let place = if sown(Fault::NewestFirst) { self.layers.len() - 1 } else { 0 };
             let taken = self.take_layer(terms, place, wanted)?;
@@ -184,7 +184,7 @@ impl State {
         Ok(Left::new(taken, cost, cost))
     }
 
-    fn shrink(&mut self, place: usize, quantity: Quantity, value: Money) -> Result<(), TooLarge> {
+    fn shrink(&mut self, place: usize, quantity: Quantity, value: BookMoney) -> Result<(), TooLarge> {
         let layer = self.layers[place];
         if quantity == layer.quantity {
             self.layers.remove(place);
@@ -202,8 +202,8 @@ impl State {
         line: RecordId,
         receipt: RecordId,
         quantity: Quantity,
-        share: Money,
-    ) -> Result<Money, TooLarge> {
+        share: BookMoney,
+    ) -> Result<BookMoney, TooLarge> {
         match terms.method {
             Method::Average if quantity < self.quantity && share <= self.value => {
                 self.last_held(self.quantity, self.value);

@@ -9,7 +9,7 @@ use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use super::figures::{TooLarge, minus, plus};
 use words::day::Day;
 use words::ids::RecordId;
-use words::money::Money;
+use words::money::{BookMoney, Funds, Money};
 use words::sown::{Fault, sown};
 
 /// Whose a fact is.
@@ -41,39 +41,45 @@ pub struct Back {
     pub fact: TaxFact,
 }
 
-/// Base, tax, both in the company's currency, and what cannot be claimed.
-pub type Figures = [Money; 5];
+/// What a fact comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    /// Base and tax, as the document has them.
+    own: [Money; 2],
+    /// Base and tax in the company's currency, and what cannot be claimed.
+    home: [BookMoney; 3],
+}
 
-pub const NOTHING: Figures = [Money::ZERO; 5];
+pub const NOTHING: Figures = Figures { own: [Money::ZERO; 2], home: [BookMoney::ZERO; 3] };
 
 pub const fn figures(fact: &TaxFact) -> Figures {
-    [fact.base, fact.tax, fact.home_base, fact.home_tax, fact.not_recoverable]
+    Figures { own: [fact.base, fact.tax], home: [fact.home_base, fact.home_tax, fact.not_recoverable] }
 }
 
 /// The same fact with other figures.
 #[must_use]
-pub fn with(fact: &TaxFact, [base, tax, home_base, home_tax, not_recoverable]: Figures) -> TaxFact {
+pub fn with(fact: &TaxFact, Figures { own, home }: Figures) -> TaxFact {
+    let ([base, tax], [home_base, home_tax, not_recoverable]) = (own, home);
     TaxFact { base, tax, home_base, home_tax, not_recoverable, ..fact.clone() }
 }
 
 pub fn added(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
-    each(left, right, plus)
+    Ok(Figures { own: each(left.own, right.own, plus)?, home: each(left.home, right.home, plus)? })
 }
 
 pub fn taken(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
-    each(left, right, minus)
+    Ok(Figures { own: each(left.own, right.own, minus)?, home: each(left.home, right.home, minus)? })
 }
 
-fn each(
-    left: Figures,
-    right: Figures,
-    by: impl Fn(Money, Money) -> Result<Money, TooLarge>,
-) -> Result<Figures, TooLarge> {
-    let mut sums = left;
-    for (sum, more) in sums.iter_mut().zip(right) {
-        *sum = by(*sum, more)?;
+fn each<F: Funds, const N: usize>(
+    mut left: [F; N],
+    right: [F; N],
+    by: fn(F, F) -> Result<F, TooLarge>,
+) -> Result<[F; N], TooLarge> {
+    for (one, other) in left.iter_mut().zip(right) {
+        *one = by(*one, other)?;
     }
-    Ok(sums)
+    Ok(left)
 }
 
 /// What tells facts of one document apart, whatever line they are of.
@@ -139,12 +145,20 @@ fn add(sums: &mut Vec<Sum>, step: &Step) -> Result<(), TooLarge> {
 }
 
 /// What a credit gives back of what was taken off: what both take beyond what there is.
-fn beyond(left: Money, off: Money) -> Money {
-    if left.is_negative() != off.is_negative() || left == Money::ZERO || off == Money::ZERO {
-        return Money::ZERO;
+fn beyond<F: Funds>(left: F, off: F) -> F {
+    if left.is_negative() != off.is_negative() || left == F::NOTHING || off == F::NOTHING {
+        return F::NOTHING;
     }
     let size = Ord::min(left.size(), off.size());
     if off.is_negative() { size } else { size.negated() }
+}
+
+fn beyond_each(left: Figures, off: Figures) -> Result<Figures, TooLarge> {
+    if sown(Fault::CreditKeepsTheDiscount) {
+        return Ok(NOTHING);
+    }
+    let (own, home) = (|left, off| Ok(beyond(left, off)), |left, off| Ok(beyond(left, off)));
+    Ok(Figures { own: each(left.own, off.own, own)?, home: each(left.home, off.home, home)? })
 }
 
 impl Sum {
@@ -158,10 +172,7 @@ impl Sum {
         let (mut left, mut off) = (self.off, self.off);
         for (note, credited) in std::iter::once(&(document, self.own)).chain(&self.credits) {
             left = added(left, *credited)?;
-            let back: Figures = std::array::from_fn(|place| match (left.get(place), off.get(place)) {
-                (Some(left), Some(off)) if !sown(Fault::CreditKeepsTheDiscount) => beyond(*left, *off),
-                _ => Money::ZERO,
-            });
+            let back = beyond_each(left, off)?;
             (left, off) = (added(left, back)?, added(off, back)?);
             let said = self.said.iter_mut().find(|(known, _)| known == note);
             let before = said.as_ref().map_or(NOTHING, |(_, said)| *said);
@@ -199,14 +210,15 @@ mod tests {
     fn step(day: &str, whose: Whose, [base, tax]: [&str; 2]) -> Step {
         let day: Day = format!("2026-03-{day}").parse().unwrap();
         let [base, tax] = [base, tax].map(|text| Money::parse(text).unwrap());
+        let (home_base, home_tax) = (base.at_par(), tax.at_par());
         let fact = TaxFact {
             duty: TaxDuty::Owed,
             leads: true,
             date: day,
             base,
             tax,
-            home_base: base,
-            home_tax: tax,
+            home_base,
+            home_tax,
             ..TaxFact::default()
         };
         Step { day, whose, fact }

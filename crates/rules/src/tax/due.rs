@@ -2,12 +2,12 @@
 //!
 //! A share is taken of what is left, settlement by settlement in the order of days, and the last one takes the rest.
 
-use words::exact::{Coin, Exact, TooLarge};
-use words::money::Money;
+use words::exact::{BookCoin, Exact, TooLarge};
+use words::money::{BookMoney, Money};
 use words::sown::{Fault, sown};
 
-/// What a part of a document comes to.
-pub type Figures = [Money; 3];
+/// What a part of a document comes to, in the company's currency.
+pub type Figures = [BookMoney; 3];
 
 /// A part of a document, as it is shared.
 #[derive(Debug, Clone, Copy)]
@@ -19,32 +19,32 @@ pub struct Part {
     pub leads: bool,
 }
 
-/// A settlement of a document: how much, and whether it counts or lapses.
+/// A settlement of a document: how much, in the document's currency, and whether it counts or lapses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settlement {
     pub amount: Money,
     pub counts: bool,
 }
 
-fn share(amount: Money, settled: Money, of: Money, coin: Coin) -> Result<Money, TooLarge> {
+fn share(amount: BookMoney, settled: Money, of: Money, coin: BookCoin) -> Result<BookMoney, TooLarge> {
     if settled == of { Ok(amount) } else { Exact::from(amount).times(settled)?.over(of)?.round(coin) }
 }
 
-fn paid(parts: &[Part], figures: &[Figures]) -> Result<Money, TooLarge> {
+fn paid(parts: &[Part], figures: &[Figures]) -> Result<BookMoney, TooLarge> {
     let of_part = |(part, figures): (&Part, &Figures)| {
         let pays = part.paid;
         figures.iter().copied().zip(pays).filter(|(_, pays)| *pays).map(|(figure, _)| figure).collect::<Vec<_>>()
     };
-    Money::sum(parts.iter().zip(figures).flat_map(of_part))
+    BookMoney::sum(parts.iter().zip(figures).flat_map(of_part))
 }
 
 /// What of a document counts after its settlements, part by part.
-pub fn due(parts: &[Part], whole: Money, settlements: &[Settlement], coin: Coin) -> Result<Vec<Figures>, TooLarge> {
+pub fn due(parts: &[Part], whole: Money, settlements: &[Settlement], coin: BookCoin) -> Result<Vec<Figures>, TooLarge> {
     let mut left: Vec<Figures> = parts.iter().map(|part| part.figures).collect();
     if sown(Fault::CashCountsWhenInvoiced) {
         return Ok(left);
     }
-    let mut due = vec![[Money::ZERO; 3]; parts.len()];
+    let mut due = vec![[BookMoney::ZERO; 3]; parts.len()];
     let mut open = whole;
     for settlement in settlements {
         let settled = Ord::min(settlement.amount, open);
@@ -87,14 +87,14 @@ mod tests {
     }
 
     fn part(base: i64, tax: i64) -> Part {
-        Part { figures: [money(base), money(tax), Money::ZERO], paid: [true; 3], leads: true }
+        Part { figures: [money(base).at_par(), money(tax).at_par(), BookMoney::ZERO], paid: [true; 3], leads: true }
     }
 
     #[test]
     fn what_counts_is_the_share_that_is_settled() {
         let counts = |cents: i64| Settlement { amount: money(cents), counts: true };
         let lapses = |cents: i64| Settlement { amount: money(cents), counts: false };
-        let coin = Coin { decimals: 2, rounding: Rounding::HalfUp };
+        let coin = BookCoin::new(2, Rounding::HalfUp);
         for (name, parts, whole, settlements, expected) in [
             ("2.12, April", vec![part(100_000, 19_000)], 119_000, vec![counts(59_500)], vec![(50_000, 9_500)]),
             (
@@ -145,7 +145,7 @@ mod tests {
     fn amounts_of_trillions_are_shared_like_small_ones() {
         let large = Money::from_units(4_000_000_000_000_000_000);
         let quarter = Money::from_units(1_000_000_000_000_000_000);
-        let coin = Coin { decimals: 0, rounding: Rounding::HalfUp };
-        assert_eq!(share(large, quarter, large, coin), Ok(quarter));
+        let coin = BookCoin::new(0, Rounding::HalfUp);
+        assert_eq!(share(large.at_par(), quarter, large, coin), Ok(quarter.at_par()));
     }
 }

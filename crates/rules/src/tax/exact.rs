@@ -1,8 +1,9 @@
 //! What is shared to the coin.
 
 use super::figures::TooLarge;
+use words::exact::Rounds;
 pub use words::exact::{Coin, Exact};
-use words::money::{Money, Percent};
+use words::money::{Percent, Scaled as _};
 use words::sown::{Fault, sown};
 
 /// So many hundredths.
@@ -12,11 +13,12 @@ pub fn hundredths(percent: Percent) -> Result<Exact, TooLarge> {
 
 /// Shares an amount by what each would have without rounding: each gets its whole coins, and those that are missing go
 /// to the largest fractions, the earlier of two equal ones first. Nothing is divided by a sum, which may be 0.
-pub fn spread(total: Money, raw: &[Exact], coin: Coin) -> Result<Vec<Money>, TooLarge> {
+pub fn spread<C: Rounds>(total: C::Amount, raw: &[Exact], to: C) -> Result<Vec<C::Amount>, TooLarge> {
+    let coin = to.coin();
     let mut coins = Vec::with_capacity(raw.len());
     let mut rest = Vec::with_capacity(raw.len());
     for share in raw {
-        let (whole, fraction) = share.floor(coin)?;
+        let (whole, fraction) = share.floor(to)?;
         coins.push(whole.units() / coin.units());
         rest.push(fraction);
     }
@@ -41,13 +43,13 @@ pub fn spread(total: Money, raw: &[Exact], coin: Coin) -> Result<Vec<Money>, Too
             missing -= missing.signum();
         }
     }
-    coins.into_iter().map(|coins| coins.checked_mul(coin.units()).map(Money::from_units).ok_or(TooLarge)).collect()
+    coins.into_iter().map(|coins| coins.checked_mul(coin.units()).map(C::Amount::of_units).ok_or(TooLarge)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use words::money::Rounding;
+    use words::money::{Money, Rounding};
 
     fn money(text: &str) -> Money {
         Money::parse(text).unwrap()

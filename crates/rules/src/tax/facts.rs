@@ -4,15 +4,15 @@
 //! without a code. A fact and the ledger line of its tax are made here, together, and by nobody else.
 
 use super::figures::{LineFigures, TooLarge, minus, plus};
-use super::home::{Exchange, Withholding, claimed, negated};
+use super::home::{Exchange, Home, Withholding, claimed};
 use super::{TaxBoxes, TaxComponent, TaxDirection, TaxKind};
 use crate::chart::Chart;
 use crate::postable::{Postable, TaxAccount};
-use crate::posting::{Line, Subject, TaxTag, Unposted, Valued};
+use crate::posting::{Line, Subject, TaxTag, Unposted};
 use crate::refusal::Refusal;
 use words::day::Day;
 use words::ids::RecordId;
-use words::money::{Money, Percent};
+use words::money::{BookMoney, Funds, Money, Percent};
 use words::sown::{Fault, sown};
 use words::wire_enum;
 
@@ -53,6 +53,18 @@ impl TaxDuty {
             Self::Claimed | Self::WithheldFromUs => 1,
             Self::None => 0,
         }
+    }
+
+    /// A debit positive.
+    fn turned<F: Funds>(self, amount: F) -> F {
+        if self.sign() < 0 { amount.negated() } else { amount }
+    }
+}
+
+impl TaxSide {
+    /// A sale is a credit.
+    fn turned<F: Funds>(self, amount: F) -> F {
+        if self == Self::Sale { amount.negated() } else { amount }
     }
 }
 
@@ -105,10 +117,10 @@ pub struct TaxFact {
     pub base: Money,
     pub tax: Money,
     /// The same in the company's currency.
-    pub home_base: Money,
-    pub home_tax: Money,
+    pub home_base: BookMoney,
+    pub home_tax: BookMoney,
     /// What of the tax cannot be claimed back, in the company's currency.
-    pub not_recoverable: Money,
+    pub not_recoverable: BookMoney,
     /// The account that its tax stands on; none where there is none, or where it stands on no account of tax.
     pub account: Option<RecordId>,
 }
@@ -120,22 +132,20 @@ impl TaxFact {
     pub fn reversed(&self, of: Day, on: Day) -> Self {
         Self {
             date: if of == on || (self.date > on && !sown(Fault::TakenBackTooSoon)) { self.date } else { on },
-            base: negated(self.base),
-            tax: negated(self.tax),
-            home_base: negated(self.home_base),
-            home_tax: negated(self.home_tax),
-            not_recoverable: negated(self.not_recoverable),
+            base: self.base.negated(),
+            tax: self.tax.negated(),
+            home_base: self.home_base.negated(),
+            home_tax: self.home_tax.negated(),
+            not_recoverable: self.not_recoverable.negated(),
             ..self.clone()
         }
     }
 
     /// The ledger line that carries its tax.
-    pub fn posted(&self, to: impl Into<Postable>) -> Result<Line, Refusal> {
-        let sign = self.duty.sign();
-        let signed = |money: Money| if sign < 0 { negated(money) } else { money };
-        let tag =
-            self.code.map(|code| TaxTag { code, component: self.name.clone(), base: Some(signed(self.home_base)) });
-        let amount = Valued { base: signed(self.home_tax), currency: self.currency.clone(), own: signed(self.tax) };
+    pub fn posted(&self, to: impl Into<Postable>, home: Home<'_>) -> Result<Line, Refusal> {
+        let base = self.duty.turned(self.home_base);
+        let tag = self.code.map(|code| TaxTag { code, component: self.name.clone(), base: Some(base) });
+        let amount = home.carried(self.duty.turned(self.tax), &self.currency, self.duty.turned(self.home_tax));
         Line::on(to, amount, Subject { tax: tag, ..Subject::default() }.into())
     }
 }
@@ -143,7 +153,6 @@ impl TaxFact {
 /// A line that moves an account of tax without being tax, with the fact of it.
 #[must_use]
 pub fn carry(line: Line, duty: TaxDuty, (id, date): (Option<RecordId>, Day)) -> Line {
-    let signed = |money: Money| if duty.sign() < 0 { negated(money) } else { money };
     let side = match duty {
         TaxDuty::Owed | TaxDuty::WithheldFromUs | TaxDuty::None => TaxSide::Sale,
         TaxDuty::Claimed | TaxDuty::WithheldByUs => TaxSide::Purchase,
@@ -156,8 +165,8 @@ pub fn carry(line: Line, duty: TaxDuty, (id, date): (Option<RecordId>, Day)) -> 
         date,
         party: line.party(),
         currency: line.currency().to_owned(),
-        tax: signed(line.currency_amount()),
-        home_tax: signed(line.amount()),
+        tax: duty.turned(line.currency_amount()),
+        home_tax: duty.turned(line.amount()),
         account: Some(line.account()),
         ..TaxFact::default()
     };
@@ -194,14 +203,19 @@ pub struct Computed<'c> {
     /// Whether it takes back: a credit, or money that goes the other way.
     pub credits: bool,
     pub figures: &'c LineFigures,
-    pub home_net: Money,
-    pub home_taxes: &'c [Money],
+    pub home_net: BookMoney,
+    pub home_taxes: &'c [BookMoney],
     pub code: Option<(RecordId, Code<'c>)>,
     /// What the line that it credits told of tax: a credit stands where that stands, whatever the code says by now.
     pub as_taxed: &'c [TaxFact],
 }
 
 impl Computed<'_> {
+    /// As a fact says it: what credits is negative.
+    fn signed<F: Funds>(&self, amount: F) -> F {
+        if self.credits { amount.negated() } else { amount }
+    }
+
     /// The fact that a component of it credits.
     fn was(&self, code: RecordId, component: RecordId, duty: TaxDuty) -> Option<&TaxFact> {
         let known = |fact: &&TaxFact| (fact.code, fact.component, fact.duty) == (Some(code), Some(component), duty);
@@ -213,7 +227,7 @@ impl Computed<'_> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineOfTax {
     /// The net amount and the tax that cannot be claimed back, in the company's currency and in the document's.
-    pub cost: Money,
+    pub cost: BookMoney,
     pub own_cost: Money,
     /// The facts of the line. What has a ledger line is in it.
     pub lines: Vec<Line>,
@@ -232,16 +246,15 @@ impl LineOfTax {
 struct Part {
     duty: TaxDuty,
     base: Money,
-    home_base: Money,
+    home_base: BookMoney,
     tax: Money,
-    home_tax: Money,
-    not_recoverable: Money,
+    home_tax: BookMoney,
+    not_recoverable: BookMoney,
 }
 
 impl Common<'_> {
     /// The facts of a line and their ledger lines.
     pub fn line(&self, computed: &Computed<'_>) -> Result<LineOfTax, Unposted> {
-        let signed = |money: Money| if computed.credits { negated(money) } else { money };
         let figures = computed.figures;
         let mut found = LineOfTax { cost: computed.home_net, own_cost: figures.net, ..LineOfTax::default() };
         let bare = TaxFact {
@@ -254,8 +267,8 @@ impl Common<'_> {
             country: self.country.map(Into::into),
             currency: self.exchange.currency.to_owned(),
             leads: true,
-            base: signed(figures.net),
-            home_base: signed(computed.home_net),
+            base: computed.signed(figures.net),
+            home_base: computed.signed(computed.home_net),
             ..TaxFact::default()
         };
         let Some((id, code)) = computed.code else {
@@ -297,11 +310,11 @@ impl Common<'_> {
                     base_box: base_box.map(Into::into),
                     tax_box: of_tax.map(Into::into),
                     leads: leads && !is_withheld(part.duty),
-                    base: signed(part.base),
-                    tax: signed(part.tax),
-                    home_base: signed(part.home_base),
-                    home_tax: signed(part.home_tax),
-                    not_recoverable: signed(part.not_recoverable),
+                    base: computed.signed(part.base),
+                    tax: computed.signed(part.tax),
+                    home_base: computed.signed(part.home_base),
+                    home_tax: computed.signed(part.home_tax),
+                    not_recoverable: computed.signed(part.not_recoverable),
                     ..bare.clone()
                 };
                 leads &= !fact.leads || sown(Fault::EveryComponentLeads);
@@ -313,12 +326,14 @@ impl Common<'_> {
                     None => found.bare.push(fact),
                     // What was open before these books began is tax that other books have told of.
                     Some(_) if self.origin == TaxOrigin::Opening => {
-                        found.lines.push(fact.posted(self.chart.roles().opening_balance_equity.clone())?);
+                        found
+                            .lines
+                            .push(fact.posted(self.chart.roles().opening_balance_equity.clone(), self.exchange.home)?);
                         found.bare.push(fact);
                     }
                     Some((id, account)) => {
                         let fact = TaxFact { account: Some(id), ..fact };
-                        found.lines.push(fact.posted(account)?.telling(vec![fact]));
+                        found.lines.push(fact.posted(account, self.exchange.home)?.telling(vec![fact]));
                     }
                 }
             }
@@ -335,15 +350,15 @@ impl Common<'_> {
         &self,
         side: TaxSide,
         tax: &super::figures::LineTax,
-        (home_base, home_tax): (Money, Money),
+        (home_base, home_tax): (BookMoney, BookMoney),
     ) -> Result<Vec<Part>, TooLarge> {
         let alone = Part {
             duty: TaxDuty::None,
             base: tax.base,
             home_base,
             tax: Money::ZERO,
-            home_tax: Money::ZERO,
-            not_recoverable: Money::ZERO,
+            home_tax: BookMoney::ZERO,
+            not_recoverable: BookMoney::ZERO,
         };
         let all = |duty| Part { duty, tax: tax.amount, home_tax, ..alone_of(&alone) };
         let claim = |base, home_base| -> Result<Part, TooLarge> {
@@ -366,7 +381,7 @@ impl Common<'_> {
             // Owed and claimed at once; its base counts once.
             (TaxKind::ReverseCharge, TaxSide::Purchase) => {
                 let twice = sown(Fault::ReverseChargeCountsTwice);
-                let (base, home_base) = if twice { (tax.base, home_base) } else { (Money::ZERO, Money::ZERO) };
+                let (base, home_base) = if twice { (tax.base, home_base) } else { (Money::ZERO, BookMoney::ZERO) };
                 vec![all(TaxDuty::Owed), claim(base, home_base)?]
             }
             (TaxKind::Withholding, _) if self.withholding == Withholding::Shown => vec![alone],
@@ -410,9 +425,6 @@ impl Common<'_> {
         let boxes = of.component.or(code.components.first()).map(|component| &component.boxes);
         let none = TaxBoxes::default();
         let boxes = boxes.unwrap_or(&none);
-        // A sale is a credit; so is what is owed.
-        let base_sign = if of.side == TaxSide::Sale { -1 } else { 1 };
-        let turned = |money: Money, sign: i64| if sign < 0 { negated(money) } else { money };
         let common = TaxFact {
             line: of.line,
             side: of.side,
@@ -435,14 +447,14 @@ impl Common<'_> {
             None => TaxFact {
                 leads: true,
                 base_box,
-                base: turned(line.currency_amount(), base_sign),
-                home_base: turned(line.amount(), base_sign),
+                base: of.side.turned(line.currency_amount()),
+                home_base: of.side.turned(line.amount()),
                 ..common
             },
             Some(duty) => {
-                let tax = turned(line.currency_amount(), duty.sign());
+                let tax = duty.turned(line.currency_amount());
                 let base = of.base.unwrap_or(NO_BASE);
-                let base = if tax.is_negative() { negated(base) } else { base };
+                let base = if tax.is_negative() { base.negated() } else { base };
                 let told = base != Money::ZERO;
                 TaxFact {
                     duty,
@@ -452,7 +464,7 @@ impl Common<'_> {
                     base,
                     tax,
                     home_base: self.exchange.one(base)?,
-                    home_tax: turned(line.amount(), duty.sign()),
+                    home_tax: duty.turned(line.amount()),
                     account: Some(line.account()),
                     ..common
                 }

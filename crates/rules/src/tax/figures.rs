@@ -9,8 +9,7 @@ use super::{TaxComponent, TaxKind, TaxRounding};
 use serde::{Deserialize, Serialize};
 use words::day::Day;
 use words::ids::RecordId;
-use words::money::{Money, Percent, Quantity, Rate, Rounding, UnitPrice};
-use words::sown::{Fault, sown};
+use words::money::{Funds, Money, Percent, Quantity, Rate, Rounding, UnitPrice};
 
 /// What is taken off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,16 +121,17 @@ impl From<TooLarge> for Refused {
 
 type Sum<T> = Result<T, TooLarge>;
 
-pub fn sum(amounts: impl IntoIterator<Item = Money>) -> Sum<Money> {
-    amounts.into_iter().try_fold(Money::ZERO, Money::checked_add).ok_or(TooLarge)
+/// All of them together, amounts of the document or of the books.
+pub fn sum<F: Funds>(amounts: impl IntoIterator<Item = F>) -> Sum<F> {
+    amounts.into_iter().try_fold(F::NOTHING, F::plus)
 }
 
-pub fn plus(left: Money, right: Money) -> Sum<Money> {
-    left.checked_add(right).ok_or(TooLarge)
+pub fn plus<F: Funds>(left: F, right: F) -> Sum<F> {
+    left.plus(right)
 }
 
-pub fn minus(left: Money, right: Money) -> Sum<Money> {
-    left.checked_sub(right).ok_or(TooLarge)
+pub fn minus<F: Funds>(left: F, right: F) -> Sum<F> {
+    left.minus(right)
 }
 
 impl Rules {
@@ -234,26 +234,6 @@ pub fn compute(
         withheld: sum(withheld.map(|tax| tax.amount))?,
     };
     Ok((figures, totals))
-}
-
-/// Amounts in the company's currency: the running total is converted, so that what is shared adds up to what the
-/// whole comes to.
-pub fn converted(amounts: &[Money], rate: Rate, decimals: u32, rounding: Rounding) -> Sum<Vec<Money>> {
-    if rate == Rate::ONE {
-        return Ok(amounts.to_vec());
-    }
-    let (mut seen, mut came_to) = (Money::ZERO, Money::ZERO);
-    let mut base = Vec::with_capacity(amounts.len());
-    for amount in amounts {
-        if sown(Fault::ConvertedPieceByPiece) {
-            (seen, came_to) = (Money::ZERO, Money::ZERO);
-        }
-        seen = plus(seen, *amount)?;
-        let total = Exact::from(seen).times(rate)?.round(Coin { decimals, rounding })?;
-        base.push(minus(total, came_to)?);
-        came_to = total;
-    }
-    Ok(base)
 }
 
 #[cfg(test)]
@@ -443,18 +423,6 @@ mod tests {
             let shares = spread(total, &raw, Coin { decimals: 2, rounding: Rounding::HalfUp }).unwrap();
             prop_assert_eq!(sum(shares.iter().copied()).unwrap(), total);
             prop_assert!(shares.iter().all(|share| share.fits(2)));
-        }
-
-        #[test]
-        fn what_is_converted_adds_up_to_the_whole(
-            amounts in prop::collection::vec(-1_000_000_i64..1_000_000, 1..50),
-            rate in 1_i64..50_000_000_000,
-        ) {
-            let amounts: Vec<Money> = amounts.into_iter().map(|cents| Money::from_units(cents * 100)).collect();
-            let rate = Rate::from_units(rate);
-            let base = converted(&amounts, rate, 2, Rounding::HalfUp).unwrap();
-            let whole = sum(amounts).unwrap().decimal() * rate.decimal();
-            prop_assert_eq!(sum(base).unwrap(), Rounding::HalfUp.money(whole, 2).unwrap());
         }
     }
 }

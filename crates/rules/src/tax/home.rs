@@ -1,33 +1,10 @@
 //! What a document comes to in the company's currency: it is converted once, and its parts share that.
 
 use super::TaxKind;
-use super::exact::{Coin, Exact};
-use super::figures::{LineFigures, LineTax, TooLarge, converted, minus};
-use words::money::{Money, Rate, Rounding};
-
-/// The company's currency, and what the document's is worth in it.
-#[derive(Debug, Clone)]
-pub struct Exchange<'a> {
-    pub base: &'a str,
-    pub currency: &'a str,
-    pub rate: Rate,
-    pub decimals: u32,
-    pub rounding: Rounding,
-}
-
-impl Exchange<'_> {
-    pub fn convert(&self, amounts: &[Money]) -> Result<Vec<Money>, TooLarge> {
-        converted(amounts, self.rate, self.decimals, self.rounding)
-    }
-
-    pub fn one(&self, amount: Money) -> Result<Money, TooLarge> {
-        self.convert(&[amount])?.pop().ok_or(TooLarge)
-    }
-
-    const fn coin(&self) -> Coin {
-        Coin { decimals: self.decimals, rounding: self.rounding }
-    }
-}
+use super::exact::Exact;
+use super::figures::{LineFigures, LineTax, TooLarge};
+pub use crate::exchange::{Exchange, Home};
+use words::money::{BookMoney, Money};
 
 /// Whether tax that is kept back is kept back by this document, or only shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +19,12 @@ pub enum Withholding {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InHome {
     /// What stands before the lines, such as what settles something.
-    pub before: Money,
-    pub nets: Vec<Money>,
+    pub before: BookMoney,
+    pub nets: Vec<BookMoney>,
     /// Line by line, component by component.
-    pub taxes: Vec<Vec<Money>>,
+    pub taxes: Vec<Vec<BookMoney>>,
     /// What stands after the lines, such as what the total was rounded by.
-    pub after: Money,
+    pub after: BookMoney,
 }
 
 impl InHome {
@@ -64,7 +41,7 @@ impl InHome {
             for tax in &line.taxes {
                 parts.push(if tax.is_charged() { tax.amount } else { Money::ZERO });
                 if is_kept(tax, withholding) {
-                    kept.push(minus(Money::ZERO, tax.amount)?);
+                    kept.push(tax.amount.negated());
                 }
             }
         }
@@ -90,7 +67,7 @@ impl InHome {
         for (line, taxes) in lines.iter().zip(&mut found.taxes) {
             for (tax, home) in line.taxes.iter().zip(taxes) {
                 if is_kept(tax, withholding) {
-                    *home = minus(Money::ZERO, next()?)?;
+                    *home = next()?.negated();
                 }
             }
         }
@@ -103,17 +80,12 @@ fn is_kept(tax: &LineTax, withholding: Withholding) -> bool {
 }
 
 /// What is claimed of a tax, in the company's currency: its share in what the tax came to.
-pub fn claimed(tax: &LineTax, home: Money, exchange: &Exchange<'_>) -> Result<Money, TooLarge> {
+pub fn claimed(tax: &LineTax, home: BookMoney, exchange: &Exchange<'_>) -> Result<BookMoney, TooLarge> {
     if tax.recoverable == tax.amount {
         return Ok(home);
     }
     if tax.amount == Money::ZERO {
-        return Ok(Money::ZERO);
+        return Ok(BookMoney::ZERO);
     }
-    let of = |money: Money| Exact::from(if tax.amount.is_negative() { negated(money) } else { money });
-    Exact::from(home).times(of(tax.recoverable))?.over(of(tax.amount))?.round(exchange.coin())
-}
-
-pub(super) fn negated(money: Money) -> Money {
-    money.negated()
+    Exact::from(home).times(tax.recoverable)?.over(tax.amount)?.round(exchange.home.coin)
 }

@@ -4,11 +4,12 @@ use super::TaxKind;
 use super::exact::{Coin, Exact, hundredths, spread};
 use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use super::figures::{TooLarge, minus, plus};
-use super::home::negated;
 use words::day::Day;
+use words::exact::{BookCoin, Rounds};
 use words::ids::RecordId;
-use words::money::Money;
+use words::money::{BookMoney, Funds, Money};
 use words::sown::{Fault, sown};
+use words::sums::Figure as _;
 
 /// A settlement, as facts are made of it.
 #[derive(Debug, Clone, Copy)]
@@ -19,18 +20,14 @@ pub struct Settling {
     /// Of the currency of what is settled.
     pub coin: Coin,
     /// Of the company's currency.
-    pub home_coin: Coin,
+    pub home_coin: BookCoin,
 }
 
 /// An amount in the currency of what is settled, and in the company's.
 #[derive(Debug, Clone, Copy)]
 pub struct Off {
     pub own: Money,
-    pub home: Money,
-}
-
-fn size(money: Money) -> Money {
-    if money.is_negative() { negated(money) } else { money }
+    pub home: BookMoney,
 }
 
 /// Whether the tax of a fact is part of what the other side pays.
@@ -44,38 +41,35 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
     if sown(Fault::DiscountKeepsItsTax) {
         return Ok(Vec::new());
     }
-    // A base and what of its tax is a cost, then the tax that is charged.
+    // In the company's currency, which all of them have: a base and what of its tax is a cost, then the tax that is charged.
     let mut weights = Vec::with_capacity(left.len() * 2);
     for fact in left {
-        let base = if fact.leads { fact.home_base } else { Money::ZERO };
-        let cost = if is_charged(fact) { fact.not_recoverable } else { Money::ZERO };
+        let base = if fact.leads { fact.home_base } else { BookMoney::ZERO };
+        let cost = if is_charged(fact) { fact.not_recoverable } else { BookMoney::ZERO };
         weights.push(base);
         weights.push(cost);
-        weights.push(if is_charged(fact) { fact.home_tax } else { Money::ZERO });
+        weights.push(if is_charged(fact) { fact.home_tax } else { BookMoney::ZERO });
     }
-    let whole = weights.iter().copied().try_fold(Money::ZERO, plus)?;
-    if whole == Money::ZERO {
+    let whole = BookMoney::sum(weights.iter().copied())?;
+    if whole == BookMoney::ZERO {
         return Ok(Vec::new());
     }
     // More than what is left takes nothing else.
-    let home = Ord::min(off.home, size(whole));
-    let of_whole = |amount: Money, part: Money| {
-        let size = Exact::from(size(whole));
-        Exact::from(amount).times(Exact::from(part))?.over(size)
-    };
-    let raw = |amount: Money| weights.iter().map(|weight| of_whole(*weight, amount)).collect::<Result<Vec<_>, _>>();
-    let sign = |amount: Money| if whole.is_negative() { negated(amount) } else { amount };
-    let in_home = spread(sign(home), &raw(home)?, settling.home_coin)?;
-    let in_own = spread(sign(off.own), &raw(off.own)?, settling.coin)?;
+    let home = Ord::min(off.home, whole.size());
+    let of_whole = |amount: Exact, part: Exact| amount.times(part)?.over(whole.size());
+    let raw =
+        |part: Exact| weights.iter().map(|weight| of_whole(Exact::from(*weight), part)).collect::<Result<Vec<_>, _>>();
+    let in_home = spread(like(whole, home), &raw(Exact::from(home))?, settling.home_coin)?;
+    let in_own = spread(like(whole, off.own), &raw(Exact::from(off.own))?, settling.coin)?;
     let mut facts = Vec::with_capacity(left.len());
     for (place, fact) in left.iter().enumerate() {
         let (base, cost, tax) = (place * 3, place * 3 + 1, place * 3 + 2);
-        let home_share = |money: Money| of_whole(money, home)?.round(settling.home_coin);
+        let home_share = |money: BookMoney| of_whole(Exact::from(money), Exact::from(home))?.round(settling.home_coin);
         let own_share = |money: Money| {
-            if money == Money::ZERO || off.home == Money::ZERO {
+            if money == Money::ZERO || off.home == BookMoney::ZERO {
                 Ok(Money::ZERO)
             } else {
-                of_whole(money, home)?.round(settling.coin)
+                of_whole(Exact::from(money), Exact::from(home))?.round(settling.coin)
             }
         };
         let (mut own_base, mut home_base) = (in_own[base], in_home[base]);
@@ -92,15 +86,20 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
             origin,
             // What is not counted yet is not reduced yet.
             date: if sown(Fault::TakenBackTooSoon) { settling.date } else { Ord::max(settling.date, fact.date) },
-            base: negated(own_base),
-            home_base: negated(home_base),
-            tax: negated(own_tax),
-            home_tax: negated(home_tax),
-            not_recoverable: negated(not_recoverable),
+            base: own_base.negated(),
+            home_base: home_base.negated(),
+            tax: own_tax.negated(),
+            home_tax: home_tax.negated(),
+            not_recoverable: not_recoverable.negated(),
             ..fact.clone()
         });
     }
     Ok(facts)
+}
+
+/// With the sign of the whole.
+fn like<F: Funds>(whole: BookMoney, amount: F) -> F {
+    if whole.is_negative() { amount.negated() } else { amount }
 }
 
 /// How much of a document is settled, and how much was before.
@@ -113,19 +112,17 @@ pub struct Portion {
 
 impl Portion {
     /// What a part of an amount comes to: the parts of all settlements together are the amount.
-    fn of(&self, amount: Money, coin: Coin) -> Result<Money, TooLarge> {
-        let whole = size(self.whole);
+    fn of<C: Rounds>(&self, amount: C::Amount, coin: C) -> Result<C::Amount, TooLarge> {
+        let whole = self.whole.size();
         if whole == Money::ZERO {
-            return Ok(Money::ZERO);
+            return Ok(C::Amount::NOTHING);
         }
-        let up_to = |settled: Money| {
-            Exact::from(size(amount)).times(Exact::from(settled))?.over(Exact::from(whole))?.round(coin)
-        };
-        let before = size(self.before);
+        let up_to = |settled: Money| Exact::from(amount.size()).times(settled)?.over(whole)?.round(coin);
+        let before = self.before.size();
         if sown(Fault::KeptBackByItself) {
-            return up_to(size(self.settled));
+            return up_to(self.settled.size());
         }
-        minus(up_to(plus(before, size(self.settled))?)?, up_to(before)?)
+        minus(up_to(plus(before, self.settled.size())?)?, up_to(before)?)
     }
 }
 
@@ -164,19 +161,19 @@ pub fn kept_back(
     let mut weights = Vec::with_capacity(groups.len());
     for group in &groups {
         let rate = group.rate.map_or(Ok(Exact::ZERO), hundredths)?;
-        weights.push(Exact::from(size(group.base)).times(rate)?);
+        weights.push(Exact::from(group.base.size()).times(rate)?);
     }
     let sum = weights.iter().try_fold(Exact::ZERO, |sum, weight| sum.plus(*weight))?;
     if sum.is_zero() {
         let fact = TaxFact { tax: off.own, home_tax: off.home, ..common(bare) };
         return Ok(vec![fact]);
     }
-    let raw = |amount: Money| {
-        weights.iter().map(|weight| Exact::from(amount).times(*weight)?.over(sum)).collect::<Result<Vec<_>, TooLarge>>()
+    let raw = |amount: Exact| {
+        weights.iter().map(|weight| amount.times(*weight)?.over(sum)).collect::<Result<Vec<_>, TooLarge>>()
     };
-    let own = spread(off.own, &raw(off.own)?, settling.coin)?;
-    let home = spread(off.home, &raw(off.home)?, settling.home_coin)?;
-    let fact = |(group, (tax, home_tax)): (&TaxFact, (Money, Money))| {
+    let own = spread(off.own, &raw(Exact::from(off.own))?, settling.coin)?;
+    let home = spread(off.home, &raw(Exact::from(off.home))?, settling.home_coin)?;
+    let fact = |(group, (tax, home_tax)): (&TaxFact, (Money, BookMoney))| {
         Ok(TaxFact {
             base: portion.of(group.base, settling.coin)?,
             home_base: portion.of(group.home_base, settling.home_coin)?,
@@ -217,17 +214,22 @@ mod tests {
             rate: Some(Percent::parse("10").unwrap()),
             leads: base != "0",
             base: money(base),
-            home_base: money(base),
+            home_base: money(base).at_par(),
             tax: money(tax),
-            home_tax: money(tax),
-            not_recoverable: money(cost),
+            home_tax: money(tax).at_par(),
+            not_recoverable: money(cost).at_par(),
             ..TaxFact::default()
         }
     }
 
     fn settling() -> Settling {
         let coin = Coin { decimals: 2, rounding: Rounding::HalfUp };
-        Settling { document: RecordId::default(), date: Day::default(), coin, home_coin: coin }
+        Settling {
+            document: RecordId::default(),
+            date: Day::default(),
+            coin,
+            home_coin: BookCoin::new(2, Rounding::HalfUp),
+        }
     }
 
     fn shown(facts: &[TaxFact]) -> String {
@@ -266,7 +268,7 @@ mod tests {
             ("a credit note", vec![fact(Owed, Standard, ["-1000", "-190", "0"])], "23.8", "20/3.8/0"),
             ("all of it", vec![fact(Owed, Standard, ["10.01", "1.9", "0"])], "11.91", "-10.01/-1.9/0"),
         ] {
-            let off = Off { own: money(off), home: money(off) };
+            let off = Off { own: money(off), home: money(off).at_par() };
             assert_eq!(shown(&reduced(&left, off, TaxOrigin::Discount, &settling()).unwrap()), expected, "{name}");
         }
     }
@@ -300,7 +302,7 @@ mod tests {
             ("two lines of one component", vec![row.clone(), row], "500", "100", "1000/100/0"),
             ("nothing is shown", Vec::new(), "500", "50", "0/50/0"),
         ] {
-            let off = Off { own: money(kept), home: money(kept) };
+            let off = Off { own: money(kept), home: money(kept).at_par() };
             let portion = Portion { before: Money::ZERO, settled: money(settled), whole: money("500") };
             let facts = kept_back(&rows, off, &portion, &bare, &settling()).unwrap();
             assert_eq!(shown(&facts), expected, "{name}");

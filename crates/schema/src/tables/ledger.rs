@@ -19,7 +19,7 @@ table! {
         pub document_number: Option<String>,
         pub reverses_id: Option<RecordId>,
         pub narration: Option<String>,
-        pub total: Money,
+        pub total: BookMoney,
         pub search: String,
     }
 }
@@ -35,7 +35,7 @@ table! {
         pub account_id: RecordId,
         pub party_id: Option<Named>,
         pub date: Day,
-        pub amount: Money,
+        pub amount: BookMoney,
         pub currency: String,
         pub currency_amount: Money,
         pub description: Option<String>,
@@ -44,7 +44,7 @@ table! {
         pub quantity: Option<Quantity>,
         pub tax_code_id: Option<RecordId>,
         pub tax_component: Option<String>,
-        pub tax_base: Option<Money>,
+        pub tax_base: Option<BookMoney>,
     }
 }
 
@@ -58,8 +58,8 @@ table! {
         pub currency: String,
         #[sea_orm(primary_key, auto_increment = false)]
         pub date: Day,
-        pub debit: Money,
-        pub credit: Money,
+        pub debit: BookMoney,
+        pub credit: BookMoney,
         pub currency_amount: Money,
     }
 }
@@ -75,8 +75,8 @@ table! {
         /// Such as `2026-11`.
         #[sea_orm(primary_key, auto_increment = false)]
         pub month: String,
-        pub debit: Money,
-        pub credit: Money,
+        pub debit: BookMoney,
+        pub credit: BookMoney,
         pub currency_amount: Money,
     }
 }
@@ -92,7 +92,7 @@ table! {
         pub account_id: RecordId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub currency: String,
-        pub amount: Money,
+        pub amount: BookMoney,
         pub currency_amount: Money,
     }
 }

@@ -20,11 +20,11 @@ table! {
         /// What it began with, in its currency.
         pub amount: Money,
         /// The same in the company's.
-        pub base: Money,
+        pub base: BookMoney,
         /// What is left of it, in its currency.
         pub open: Money,
         /// What that is carried at.
-        pub base_open: Money,
+        pub base_open: BookMoney,
     }
 }
 
@@ -43,7 +43,7 @@ table! {
         pub date: Day,
         pub recorded_at: Instant,
         pub amount: Money,
-        pub base: Money,
+        pub base: BookMoney,
         pub allocation_id: Option<RecordId>,
     }
 }
@@ -74,10 +74,10 @@ table! {
         pub write_off_account_id: Option<RecordId>,
         pub withheld: Money,
         /// What the source was carried at.
-        pub source_base: Money,
+        pub source_base: BookMoney,
         /// What the target was carried at, discount and the like included.
-        pub target_base: Money,
-        pub exchange_gain: Money,
+        pub target_base: BookMoney,
+        pub exchange_gain: BookMoney,
         pub entry: Option<AsJson<EntryRef>>,
         pub removed_on: Option<Day>,
         pub removed_at: Option<Instant>,

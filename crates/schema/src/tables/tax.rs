@@ -44,9 +44,9 @@ table! {
         pub base: Money,
         pub tax: Money,
         /// The same in the company's currency.
-        pub home_base: Money,
-        pub home_tax: Money,
-        pub not_recoverable: Money,
+        pub home_base: BookMoney,
+        pub home_tax: BookMoney,
+        pub not_recoverable: BookMoney,
         pub account_id: Option<RecordId>,
     }
 }
@@ -88,12 +88,12 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub tax_box: String,
         /// Of the facts that lead their lines.
-        pub base: Money,
+        pub base: BookMoney,
         /// Of those beside them.
-        pub base_beside: Money,
-        pub tax: Money,
-        pub not_recoverable: Money,
+        pub base_beside: BookMoney,
+        pub tax: BookMoney,
+        pub not_recoverable: BookMoney,
         /// What the ledger lines move that carry it, each of them counted with the first fact that names it.
-        pub posted: Money,
+        pub posted: BookMoney,
     }
 }

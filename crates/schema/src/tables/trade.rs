@@ -42,8 +42,8 @@ table! {
         pub quantity: Quantity,
         pub net: Money,
         pub tax: Money,
-        pub base_net: Money,
-        pub base_tax: Money,
+        pub base_net: BookMoney,
+        pub base_tax: BookMoney,
         pub source_line_id: Option<RecordId>,
     }
 }
@@ -75,7 +75,7 @@ table! {
         /// Where the goods stand until they are invoiced.
         pub account_id: Option<RecordId>,
         /// What of it stands there now; a debit is positive.
-        pub value: Money,
+        pub value: BookMoney,
     }
 }
 
@@ -100,7 +100,7 @@ table! {
         pub returned: Quantity,
         pub cancelled: Quantity,
         pub account_id: Option<RecordId>,
-        pub value: Money,
+        pub value: BookMoney,
     }
 }
 
@@ -133,6 +133,6 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub of_id: RecordId,
         /// A debit positive.
-        pub amount: Money,
+        pub amount: BookMoney,
     }
 }

@@ -5,7 +5,7 @@ use crate::day::Day;
 use crate::document::{identity, invalid_state};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::{Money, Quantity};
+use crate::money::{BookMoney, Quantity};
 use crate::parts::line::TradeLineAsked;
 use crate::parts::{Direction, TradeAsked};
 use books::access::Business;
@@ -186,7 +186,7 @@ impl<'s> Following<'s> {
             returned: Quantity::ZERO,
             cancelled: Quantity::ZERO,
             account_id: None,
-            value: Money::ZERO,
+            value: BookMoney::ZERO,
         };
         with(&mut begun);
         self.plan.begins.push(begun);

@@ -2,7 +2,7 @@
 
 use super::{LineType, TradeLineAsked};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
+use crate::money::{Amount, BookMoney, Money, Percent, Quantity, UnitPrice};
 use crate::parts::landed::Landed;
 use books::progress;
 use rules::left::Share;
@@ -188,11 +188,11 @@ pub struct LineTaxView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineKept {
     pub(crate) figures: LineFigures,
-    pub(crate) base_net: Money,
-    pub(crate) base_tax: Money,
+    pub(crate) base_net: BookMoney,
+    pub(crate) base_tax: BookMoney,
     /// The taxes in the company's currency, component by component.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) base_taxes: Vec<Money>,
+    pub(crate) base_taxes: Vec<BookMoney>,
     /// What it took of the lines that it credits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) took: Vec<Took>,
@@ -209,8 +209,8 @@ pub struct Took {
 pub(crate) fn view(
     (line_no, asked, kept): (i64, &TradeLineAsked, &LineKept),
     own: impl Fn(Money) -> Amount,
-    base: impl Fn(Money) -> Amount,
-    cost: Option<Money>,
+    base: impl Fn(BookMoney) -> Amount,
+    cost: Option<BookMoney>,
 ) -> TradeLineView {
     let figures = &kept.figures;
     let (percent, amount) = match asked.discount {

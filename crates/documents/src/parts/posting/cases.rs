@@ -6,20 +6,24 @@ use super::*;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::BusinessId;
-use crate::money::{Percent, Quantity, Rate, Rounding, UnitPrice};
+use crate::money::{BookMoney, Percent, Quantity, Rate, Rounding, UnitPrice};
 use crate::parts::line::{TaxChoice, TradeLineAsked};
 use crate::parts::{Posts, TradeKind};
+use rules::exchange::Home;
 use rules::posting::Posting;
 use rules::tax::facts::{Code, Common, Computed, TaxOrigin, TaxSide};
 use rules::tax::figures::{Priced, Rules, compute};
 use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
 use schema::tables::FactSide;
 use std::collections::BTreeMap;
+use words::exact::BookCoin;
 
 /// An account by its code in the general chart.
 fn account(code: u128) -> RecordId {
     RecordId(uuid::Uuid::from_u128(code))
 }
+
+const HOME: Home<'static> = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -66,13 +70,8 @@ fn posted<K: TradeKind>(case: &Case) -> String {
         ..TradeLineAsked::default()
     };
     let asked = TradeAsked { lines: (0..).zip(case.lines).map(line).collect(), ..TradeAsked::default() };
-    let exchange = Exchange {
-        base: "EUR",
-        currency: if case.rate == "1" { "EUR" } else { "USD" },
-        rate: Rate::parse(case.rate).unwrap(),
-        decimals: 2,
-        rounding: Rounding::HalfUp,
-    };
+    let currency = if case.rate == "1" { "EUR" } else { "USD" };
+    let exchange = Exchange { home: HOME, currency, rate: Rate::parse(case.rate).unwrap() };
     let rules = Rules {
         decimals: 2,
         rounding: Rounding::HalfUp,
@@ -128,7 +127,7 @@ fn posted<K: TradeKind>(case: &Case) -> String {
 }
 
 fn fact((kind, goods): (FactKind, [(u128, &str); 4])) -> stock_facts::Model {
-    let [stock, waits, cost, variance] = goods.map(|(code, amount)| (account(code), Money::parse(amount).unwrap()));
+    let [stock, waits, cost, variance] = goods.map(|(code, amount)| (account(code), BookMoney::parse(amount).unwrap()));
     stock_facts::Model {
         business_id: BusinessId::default(),
         id: account(1),
@@ -140,7 +139,7 @@ fn fact((kind, goods): (FactKind, [(u128, &str); 4])) -> stock_facts::Model {
         kind,
         side: FactSide::Document,
         quantity: Quantity::ZERO,
-        amount: Money::ZERO,
+        amount: BookMoney::ZERO,
         standard: None,
         of_line_id: None,
         cancels_id: None,
@@ -179,7 +178,7 @@ fn summed(lines: Vec<Line>) -> String {
         *sums.entry(if [1200, 2100].contains(&code) { 1 } else { code }).or_default() += line.amount().units();
     }
     let shown = sums.into_iter().filter(|(_, sum)| *sum != 0);
-    shown.map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect::<Vec<_>>().join("; ")
+    shown.map(|(code, sum)| format!("{code} {}", BookMoney::from_units(sum))).collect::<Vec<_>>().join("; ")
 }
 
 pub(crate) const VAT_20: &[(&str, TaxKind, &str)] = &[("20", TaxKind::Standard, ALL_BACK)];
@@ -198,8 +197,7 @@ pub(crate) fn hold_goods<K: TradeKind>(cases: &[OfGoods]) {
     for (name, kind, goods, wanted) in cases {
         let line = TradeLineAsked { id: Some(account(7_000)), ..TradeLineAsked::default() };
         let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
-        let exchange =
-            Exchange { base: "EUR", currency: "EUR", rate: Rate::ONE, decimals: 2, rounding: Rounding::HalfUp };
+        let exchange = Exchange { home: HOME, currency: "EUR", rate: Rate::ONE };
         let chart = books::chart::sample();
         let stock = [fact((*kind, *goods))];
         let note = GoodsNote { asked: &asked, exchange: &exchange, chart: &chart, stock: &stock };

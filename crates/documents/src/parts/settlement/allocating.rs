@@ -8,14 +8,14 @@
 mod record;
 mod wire;
 
-use super::relief::{Accounts, Coin, Taken, relieve};
+use super::relief::{Accounts, Taken, relieve};
 use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::note_change;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{Funds, Money};
 use crate::stored::AsJson;
 use books::audit::{AuditAction, Change as AuditChange};
 use books::chart::Chart;
@@ -56,10 +56,6 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
     let mut rows = rows.all(&cx.db).await?;
     rows.sort_by_key(|row| row.id);
     Ok(rows)
-}
-
-fn size(money: Money) -> Money {
-    money.size()
 }
 
 fn plus(left: Money, right: Money) -> Result<Money> {
@@ -172,7 +168,7 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
     let settled = Money::sum([asked.amount, asked.discount, asked.write_off, asked.withheld])
         .map_err(|_| Error::field(&at("amount"), "comes to more than can be kept, with what is taken off"))?;
     for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
-        let open = size(item.open);
+        let open = item.open.size();
         if wanted > open {
             let shown = open.with_decimals(decimals(item)?);
             let (title, field) = if field == "amount" {
@@ -223,7 +219,7 @@ async fn check_days(cx: &Cx<'_>, path: &str, sides: &Sides, day: Day) -> Result<
 
 /// What is given or settled of an open item.
 fn given(item: &open_items::Model, amount: Money) -> Given<'_> {
-    Given { currency: &item.currency, amount, carried: Some((size(item.base), size(item.amount))) }
+    Given { currency: &item.currency, amount, carried: Some((item.base.size(), item.amount.size())) }
 }
 
 /// Settles an open item with another.
@@ -251,16 +247,11 @@ pub(crate) async fn allocate(
     check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;
     let Sides { mut source, mut target, used, settled, sign } = sides;
     let business = cx.business()?;
-    let coin = Coin {
-        currency: &business.base_currency,
-        decimals: business.currency_decimals,
-        rounding: business.settings.rounding_mode.rounding(),
-    };
     let taken = Taken { used, settled, discount: asked.discount, write_off: asked.write_off, withheld: asked.withheld };
     let chart = cx.chart().await?;
     let accounts = accounts(&chart, asked.write_off_account, (target.kind, sign))
         .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
-    let relief = relieve(&source, &target, &taken, (&chart, &accounts), &coin)
+    let relief = relieve(&source, &target, &taken, (&chart, &accounts), business.home())
         .map_err(|why| why.at(&format!("{path}amount")))?;
     let told = Told { target: &target, date, taken: &taken, sign };
     let relief = told.lines(cx, relief).await?;
@@ -315,7 +306,6 @@ pub(crate) async fn allocate(
             .await?,
         ));
     }
-    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
     shift(cx, &mut target, date, (signed(settled, -sign), signed(target_base, -sign)), id)?;
     shift(cx, &mut source, date, (signed(used, sign), signed(source_base, sign)), id)?;
     let kept = row.clone();
@@ -327,6 +317,11 @@ pub(crate) async fn allocate(
         note(cx, AuditAction::Updated, &document_of_source, &row)?;
     }
     Ok(row)
+}
+
+/// With its sign.
+fn signed<F: Funds>(amount: F, sign: i64) -> F {
+    if sign < 0 { amount.negated() } else { amount }
 }
 
 /// Whether what is kept back is kept from us: of a sale, and of what credits one. What is neither says so by its side.
@@ -410,7 +405,6 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     }
     let settled = plus(plus(row.amount, row.discount)?, plus(row.write_off, row.withheld)?)?;
     let sign = if target.amount.is_negative() { -1 } else { 1 };
-    let signed = |money: Money, sign: i64| if sign < 0 { money.negated() } else { money };
     shift(cx, &mut target, date, (signed(settled, sign), signed(row.target_base, sign)), row.id)?;
     shift(cx, &mut source, date, (signed(row.source_amount, -sign), signed(row.source_base, -sign)), row.id)?;
     let removed = allocations::Model { removed_on: Some(date), removed_at: Some(cx.now), ..row.clone() };

@@ -7,7 +7,7 @@ use super::allocating::accounts;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Money};
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -15,7 +15,8 @@ use books::limits::Moves;
 use books::periods::Module;
 use books::tax_facts::fact;
 use books::taxed::Retaxed;
-use rules::posting::{About, Line, Posting, Unbalanced, Valued};
+use rules::exchange::Home;
+use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::refusal::Refusal;
 use rules::tax::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, given_back, kind, taken, with};
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
@@ -318,8 +319,8 @@ async fn lines_of(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<document_lines::M
 
 /// Posts what is given back: the taxes on their accounts, the rest where what was taken off stands.
 async fn post(cx: &Cx<'_>, note: &documents::Model, day: Day, facts: Vec<(TaxFact, RecordId)>) -> Result<()> {
-    let (chart, base) = (cx.chart().await?, &cx.business()?.base_currency);
-    let lines = lines(&chart, base, facts).map_err(|why| Error::internal(format!("tax that is given back {why}")))?;
+    let (chart, home) = (cx.chart().await?, cx.business()?.home());
+    let lines = lines(&chart, home, facts).map_err(|why| Error::internal(format!("tax that is given back {why}")))?;
     let posting = Posting::balanced(lines.map_err(too_large)?).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
         other => Error::internal(format!("tax that is given back does not balance: {other:?}")),
@@ -345,7 +346,11 @@ async fn post(cx: &Cx<'_>, note: &documents::Model, day: Day, facts: Vec<(TaxFac
     .map(drop)
 }
 
-fn lines(chart: &Chart, base: &str, facts: Vec<(TaxFact, RecordId)>) -> Result<Result<Vec<Line>, TooLarge>, Refusal> {
+fn lines(
+    chart: &Chart,
+    home: Home<'_>,
+    facts: Vec<(TaxFact, RecordId)>,
+) -> Result<Result<Vec<Line>, TooLarge>, Refusal> {
     let mut by_account: BTreeMap<RecordId, Vec<TaxFact>> = BTreeMap::new();
     for (fact, account) in facts {
         by_account.entry(account).or_default().push(fact);
@@ -353,22 +358,22 @@ fn lines(chart: &Chart, base: &str, facts: Vec<(TaxFact, RecordId)>) -> Result<R
     let mut lines = Vec::new();
     for (account, facts) in by_account {
         let rest = chart.standing(account)?;
-        let (mut sum, mut bare, mut bases) = (Money::ZERO, Vec::new(), Money::ZERO);
+        let (mut sum, mut bare, mut bases) = (BookMoney::ZERO, Vec::new(), BookMoney::ZERO);
         let mut moves = false;
         for fact in facts {
-            let of_tax = fact.account.filter(|_| fact.duty != TaxDuty::None && fact.home_tax != Money::ZERO);
+            let of_tax = fact.account.filter(|_| fact.duty != TaxDuty::None && fact.home_tax != BookMoney::ZERO);
             let Some(of_tax) = of_tax else {
                 let Some(more) = bases.checked_add(fact.home_base.size()) else { return Ok(Err(TooLarge)) };
                 bases = more;
                 bare.push(TaxFact { account: None, ..fact });
                 continue;
             };
-            let line = fact.posted(chart.standing(of_tax)?)?;
+            let line = fact.posted(chart.standing(of_tax)?, home)?;
             let Some(more) = sum.checked_add(line.amount()) else { return Ok(Err(TooLarge)) };
             (sum, moves) = (more, true);
             lines.push(line.telling(vec![fact]));
         }
-        let on = |amount: Money| Line::on(rest.clone(), Valued::in_base(amount, base), About::default());
+        let on = |amount: BookMoney| Line::on(rest.clone(), home.alone(amount), About::default());
         if moves {
             lines.push(on(sum.negated())?.telling(bare));
         } else {

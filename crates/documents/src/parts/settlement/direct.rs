@@ -32,7 +32,7 @@ pub(crate) fn figures(
     let known = Currency::known(exchange.currency, "what is asked for")?;
     let under = Under::kept(asked.under, &business.settings);
     let terms = Terms {
-        coin: Coin { decimals: known.decimals(), rounding: exchange.rounding },
+        coin: Coin { decimals: known.decimals(), rounding: under.rounding() },
         rounding: under.tax_rounding,
         inclusive: true,
         exchange: exchange.rate,

@@ -5,7 +5,7 @@ use crate::document::{self, TradedLine, identity};
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Quantity};
+use crate::money::{Amount, BookMoney, Money, Quantity};
 use crate::parts::line::TaxChoice;
 use schema::address::text;
 use schemars::JsonSchema;
@@ -100,7 +100,11 @@ pub struct DirectLineView {
     pub(crate) withheld_amount: Amount,
 }
 
-pub(crate) fn traded(asked: &MoneyAsked, figures: &MoneyFigures, base: &[(Money, Money)]) -> Result<Vec<TradedLine>> {
+pub(crate) fn traded(
+    asked: &MoneyAsked,
+    figures: &MoneyFigures,
+    base: &[(BookMoney, BookMoney)],
+) -> Result<Vec<TradedLine>> {
     let lines = asked.lines.iter().zip(&figures.lines).zip(base);
     lines
         .map(|((line, figures), (base_net, base_tax))| {

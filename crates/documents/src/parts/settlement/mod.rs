@@ -26,7 +26,7 @@ use crate::document::{
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
-use crate::money::{Amount, Money, Rate};
+use crate::money::{BookMoney, Money, Rate};
 use crate::parts::under::Under;
 use actions::{Allocate, Deallocate};
 use allocating::{AllocationAsked, Touch};
@@ -91,7 +91,7 @@ pub struct MoneyFigures {
     party_name: Option<String>,
     currency: String,
     control_account: Option<RecordId>,
-    base_total: Money,
+    base_total: BookMoney,
     /// What settles something, or will.
     for_party: Money,
     lines: Vec<LineFigures>,
@@ -308,7 +308,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             })
         });
         let allocations = if row.status == DocumentStatus::Draft {
-            asked.allocations.iter().map(|one| allocating::planned(one, known.decimals())).collect()
+            asked.allocations.iter().map(|one| allocating::planned(one, known, base_decimals)).collect()
         } else {
             standing.allocations.iter().map(|one| allocating::view(one, base_decimals)).collect::<Result<_>>()?
         };
@@ -320,7 +320,7 @@ impl<K: MoneyKind> Document for Moved<K> {
             tax_date: asked.tax_date,
             currency: figures.currency.clone(),
             exchange_rate: asked.exchange_rate,
-            base_total: Amount { money: figures.base_total, currency_decimals: base_decimals },
+            base_total: figures.base_total.shown(base_decimals),
             method: asked.method,
             cleared_date: asked.cleared_date,
             fee_amount: own(asked.fee),

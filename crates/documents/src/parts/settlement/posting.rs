@@ -2,13 +2,13 @@
 
 use super::MoneyAsked;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{BookMoney, Funds, Money};
 use books::tax_codes::TaxCodes;
 use rules::postable::Postable;
-use rules::posting::{About, Line, Subject, TaxTag, Unposted, Valued};
+use rules::posting::{About, Line, Subject, TaxTag, Unposted};
 use rules::purpose::{Purpose, Side};
 use rules::tax::facts::{Common, Computed, TaxDuty, TaxSide, carry};
-use rules::tax::figures::{LineFigures, TooLarge, minus, plus};
+use rules::tax::figures::{LineFigures, minus, plus};
 use rules::tax::home::{InHome, Withholding};
 
 /// What a direct line tells of tax.
@@ -36,21 +36,27 @@ pub(crate) struct Posting<'p> {
 
 pub(crate) struct Posted {
     pub(crate) lines: Vec<Line>,
-    pub(crate) base_total: Money,
-    pub(crate) base_for_party: Money,
+    pub(crate) base_total: BookMoney,
+    pub(crate) base_for_party: BookMoney,
     /// Net and tax of each direct line, in the company's currency.
-    pub(crate) base_lines: Vec<(Money, Money)>,
+    pub(crate) base_lines: Vec<(BookMoney, BookMoney)>,
 }
 
 impl Posting<'_> {
+    /// As it stands on the account of the money: what comes in is a debit.
+    fn own_side<F: Funds>(&self, amount: F) -> F {
+        if self.comes_in { amount } else { amount.negated() }
+    }
+
+    fn other_side<F: Funds>(&self, amount: F) -> F {
+        self.own_side(amount).negated()
+    }
+
     /// Debits the bank and credits the rest when money comes in; the other way round when it goes out.
     pub(crate) fn lines(&self) -> Result<Posted, Unposted> {
         let (exchange, chart) = (self.common.exchange, self.common.chart);
-        let sign = if self.comes_in { -1 } else { 1 };
-        let times = |money: Money, sign: i64| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
-        let own = |to: Postable, base: Money, amount: Money, about: About| -> Result<Line, Unposted> {
-            let (base, own) = (times(base, sign)?, times(amount, sign)?);
-            Ok(Line::on(to, Valued { base, currency: exchange.currency.to_owned(), own }, about)?)
+        let own = |to: Postable, base: BookMoney, amount: Money, about: About| {
+            Line::on(to, exchange.valued(self.other_side(amount), self.other_side(base)), about)
         };
         let home = InHome::of(exchange, self.figures, (self.for_party, Money::ZERO), Withholding::Kept)?;
         let mut lines = Vec::new();
@@ -88,7 +94,7 @@ impl Posting<'_> {
             });
             lines.extend(of_tax.lines);
             let charged = figures.taxes.iter().zip(&home.taxes[index]).filter(|(tax, _)| tax.is_charged());
-            let base_tax = charged.map(|(_, home)| *home).try_fold(Money::ZERO, plus)?;
+            let base_tax = charged.map(|(_, home)| *home).try_fold(BookMoney::ZERO, plus)?;
             base_lines.push((home.nets[index], base_tax));
         }
         let base_total = exchange.one(self.asked.amount)?;
@@ -97,8 +103,7 @@ impl Posting<'_> {
             Some(account) => chart.free(account, Purpose::Fee)?,
             None => chart.roles().bank_fees.clone(),
         };
-        let amount = Valued { base: fee, currency: exchange.currency.to_owned(), own: self.asked.fee };
-        lines.push(Line::on(fee_account, amount, About::default())?);
+        lines.push(Line::on(fee_account, exchange.valued(self.asked.fee, fee), About::default())?);
         // What arrives is less the fee; what leaves is more by it.
         let (moved, moved_own) = if self.comes_in {
             (minus(base_total, fee)?, minus(self.asked.amount, self.asked.fee)?)
@@ -108,10 +113,9 @@ impl Posting<'_> {
         // An account in the company's currency takes what it is worth.
         let bank = chart.money(self.asked.account, exchange.currency)?;
         let amount = if chart.named(bank.id())?.currency.is_some() {
-            let (base, own) = (times(moved, -sign)?, times(moved_own, -sign)?);
-            Valued { base, currency: exchange.currency.to_owned(), own }
+            exchange.valued(self.own_side(moved_own), self.own_side(moved))
         } else {
-            Valued::in_base(times(moved, -sign)?, exchange.base)
+            exchange.home.alone(self.own_side(moved))
         };
         lines.push(Line::on(bank, amount, About::default())?);
         Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })

@@ -3,27 +3,15 @@
 //! Each side is relieved of its share of what it is carried at; the last share takes what is left, so that nothing stays
 //! behind. What the two sides were carried at differently is a gain or a loss.
 
-use crate::money::{Money, Rounding};
+use crate::money::{BookMoney, Funds, Money};
 use books::chart::Chart;
+use rules::exchange::Home;
 use rules::postable::{Free, Postable, TaxAccount};
-use rules::posting::{About, Line, Unposted, Valued};
+use rules::posting::{About, Line, Unposted};
 use rules::tax::figures::{TooLarge, minus, plus};
 use schema::tables::open_items;
-use words::exact::{self, Exact};
+use words::exact::Exact;
 use words::sown::{Fault, sown};
-
-/// How amounts in the company's currency are rounded.
-pub(crate) struct Coin<'c> {
-    pub(crate) currency: &'c str,
-    pub(crate) decimals: u32,
-    pub(crate) rounding: Rounding,
-}
-
-impl Coin<'_> {
-    const fn smallest(&self) -> exact::Coin {
-        exact::Coin { decimals: self.decimals, rounding: self.rounding }
-    }
-}
 
 /// Where what is taken off goes.
 pub(crate) struct Accounts {
@@ -47,10 +35,10 @@ pub(crate) struct Taken {
 /// What comes of it, in the company's currency.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Relief {
-    pub(crate) source_base: Money,
-    pub(crate) target_base: Money,
+    pub(crate) source_base: BookMoney,
+    pub(crate) target_base: BookMoney,
     /// A loss is negative.
-    pub(crate) gain: Money,
+    pub(crate) gain: BookMoney,
     pub(crate) lines: Vec<Line>,
     /// What is taken off.
     pub(crate) discount: Option<OffLine>,
@@ -63,30 +51,26 @@ pub(crate) struct Relief {
 pub(crate) struct OffLine {
     pub(crate) place: usize,
     pub(crate) to: Postable,
-    pub(crate) home: Money,
-}
-
-fn size(money: Money) -> Money {
-    money.size()
+    pub(crate) home: BookMoney,
 }
 
 /// What a part of an open item is carried at. The last part takes what is left.
-fn relieved(item: &open_items::Model, part: Money, coin: &Coin<'_>) -> Result<Money, TooLarge> {
-    let (open, carried) = (size(item.open), size(item.base_open));
+fn relieved(item: &open_items::Model, part: Money, home: Home<'_>) -> Result<BookMoney, TooLarge> {
+    let (open, carried) = (item.open.size(), item.base_open.size());
     if part == open {
         return Ok(carried);
     }
-    Exact::from(carried).times(part)?.over(open)?.round(coin.smallest())
+    Exact::from(carried).times(part)?.over(open)?.round(home.coin)
 }
 
 /// What is kept back, at the rate of the money that is settled with.
-fn with_money(source_base: Money, taken: &Taken, coin: &Coin<'_>) -> Result<Money, TooLarge> {
+fn with_money(source_base: BookMoney, taken: &Taken, home: Home<'_>) -> Result<BookMoney, TooLarge> {
     if taken.withheld == Money::ZERO {
-        return Ok(Money::ZERO);
+        return Ok(BookMoney::ZERO);
     }
     let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
     let money = minus(taken.settled, off)?;
-    Exact::from(source_base).times(taken.withheld)?.over(money)?.round(coin.smallest())
+    Exact::from(source_base).times(taken.withheld)?.over(money)?.round(home.coin)
 }
 
 /// Relieves both sides, each larger than 0 on its own.
@@ -95,23 +79,20 @@ pub(crate) fn relieve(
     target: &open_items::Model,
     taken: &Taken,
     (chart, accounts): (&Chart, &Accounts),
-    coin: &Coin<'_>,
+    home: Home<'_>,
 ) -> Result<Relief, Unposted> {
     // Written for a target that is a debit; turned round for one that is a credit.
-    let sign = if target.amount.is_negative() { -1 } else { 1 };
-    let turned = |money: Money| money.units().checked_mul(sign).map(Money::from_units).ok_or(TooLarge);
-    let back = |money: Money| minus(Money::ZERO, turned(money)?);
-    let side = |item: &open_items::Model, base: Money, own: Money| -> Result<Line, Unposted> {
-        let amount = Valued { base, currency: item.currency.clone(), own };
+    let side = |item: &open_items::Model, base: BookMoney, own: Money| -> Result<Line, Unposted> {
+        let amount = home.carried(own, &item.currency, base);
         Ok(Line::on(chart.standing_debt(item.account_id, item.party_id.as_written())?, amount, About::default())?)
     };
-    let in_base = |to: Postable, amount: Money| Line::on(to, Valued::in_base(amount, coin.currency), About::default());
-    let (source_base, mut target_base) = (relieved(source, taken.used, coin)?, relieved(target, taken.settled, coin)?);
+    let in_base = |to: Postable, amount: BookMoney| Line::on(to, home.alone(turned(target, amount)), About::default());
+    let (source_base, mut target_base) = (relieved(source, taken.used, home)?, relieved(target, taken.settled, home)?);
     if sown(Fault::RelievedAtTodaysRate) && taken.used == taken.settled {
         target_base = source_base;
     }
-    let of_target = (back(target_base)?, back(taken.settled)?);
-    let of_source = (turned(source_base)?, turned(taken.used)?);
+    let of_target = (turned(target, target_base).negated(), turned(target, taken.settled).negated());
+    let of_source = (turned(target, source_base), turned(target, taken.used));
     let mut lines = if (target.account_id, &target.currency) == (source.account_id, &source.currency) {
         vec![side(target, plus(of_target.0, of_source.0)?, plus(of_target.1, of_source.1)?)?]
     } else {
@@ -119,42 +100,50 @@ pub(crate) fn relieve(
     };
     // What is taken off is carried at its share of the target.
     let mut left = target_base;
-    let mut taken_off = |amount: Money, home: Money, to: Postable, lines: &mut Vec<Line>| {
+    let mut taken_off = |amount: Money, home: BookMoney, to: Postable, lines: &mut Vec<Line>| {
         let place = lines.len();
         if amount == Money::ZERO {
             return Ok::<_, Unposted>(None);
         }
         left = minus(left, home)?;
-        lines.push(in_base(to.clone(), turned(home)?)?);
+        lines.push(in_base(to.clone(), home)?);
         Ok(Some(OffLine { place, to, home }))
     };
     let (given, bad, kept) = (accounts.discount.clone(), accounts.write_off.clone(), accounts.withheld.clone());
-    let discount_home = relieved(target, taken.discount, coin)?;
+    let discount_home = relieved(target, taken.discount, home)?;
     let discount = taken_off(taken.discount, Ord::min(discount_home, target_base), given.into(), &mut lines)?;
     let rest = match &discount {
         Some(off) => minus(target_base, off.home)?,
         None => target_base,
     };
-    let write_off_home = Ord::min(relieved(target, taken.write_off, coin)?, rest);
+    let write_off_home = Ord::min(relieved(target, taken.write_off, home)?, rest);
     let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
     // What is kept back is worth what the money is that comes with it.
-    let withheld = taken_off(taken.withheld, with_money(source_base, taken, coin)?, kept.into(), &mut lines)?;
+    let withheld = taken_off(taken.withheld, with_money(source_base, taken, home)?, kept.into(), &mut lines)?;
     let difference = minus(left, source_base)?;
-    if difference != Money::ZERO {
-        lines.push(in_base(accounts.exchange.clone().into(), turned(difference)?)?);
+    if difference != BookMoney::ZERO {
+        lines.push(in_base(accounts.exchange.clone().into(), difference)?);
     }
-    Ok(Relief { source_base, target_base, gain: back(difference)?, lines, discount, write_off, withheld })
+    let gain = turned(target, difference).negated();
+    Ok(Relief { source_base, target_base, gain, lines, discount, write_off, withheld })
+}
+
+/// Said of a target that is a debit; turned round for one that is a credit.
+fn turned<F: Funds>(target: &open_items::Model, amount: F) -> F {
+    if target.amount.is_negative() { amount.negated() } else { amount }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ids::{BusinessId, RecordId};
+    use crate::money::Rounding;
     use rules::posting::Posting;
     use rules::purpose::Purpose;
     use schema::aliases::Named;
     use schema::tables::DocumentKind;
     use std::collections::BTreeMap;
+    use words::exact::BookCoin;
 
     fn account(code: u128) -> RecordId {
         RecordId(uuid::Uuid::from_u128(code))
@@ -162,6 +151,10 @@ mod tests {
 
     fn money(text: &str) -> Money {
         Money::parse(text).unwrap()
+    }
+
+    fn worth(text: &str) -> BookMoney {
+        BookMoney::parse(text).unwrap()
     }
 
     /// An open item on an account: what is open, and what that is carried at.
@@ -177,9 +170,9 @@ mod tests {
             date: "2026-03-10".parse().unwrap(),
             due_date: None,
             amount: money(open),
-            base: money(base),
+            base: worth(base),
             open: money(open),
-            base_open: money(base),
+            base_open: worth(base),
         }
     }
 
@@ -197,15 +190,15 @@ mod tests {
             withheld: chart.tax(account(sides.2)).unwrap(),
             exchange: free(4900),
         };
-        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
-        let relief = relieve(source, target, &taken, (&chart, &accounts), &coin).unwrap();
+        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
+        let relief = relieve(source, target, &taken, (&chart, &accounts), home).unwrap();
         let posting = Posting::balanced(relief.lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
             *sums.entry(line.account().0.as_u128()).or_default() += line.amount().units();
         }
         let mut text: Vec<String> =
-            sums.into_iter().map(|(code, sum)| format!("{code} {}", Money::from_units(sum))).collect();
+            sums.into_iter().map(|(code, sum)| format!("{code} {}", BookMoney::from_units(sum))).collect();
         text.push(format!("gain {}", relief.gain));
         text.join("; ")
     }
@@ -278,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_part_of_trillions_is_exact_to_the_coin() {
-        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
         for (open, base, part, expected) in [
             // Just below the half of a coin, by less than 28 digits can tell.
             ("900000000000000", "900000000000000", "450000000000000", "450000000000000"),
@@ -287,20 +280,20 @@ mod tests {
             ("900000000000001.01", "450000000000000.50", "0.01", "0"),
         ] {
             let open = item(1200, "USD", open, base);
-            assert_eq!(relieved(&open, money(part), &coin).unwrap(), money(expected), "{part}");
+            assert_eq!(relieved(&open, money(part), home).unwrap(), worth(expected), "{part}");
         }
     }
 
     #[test]
     fn the_last_part_takes_what_is_left() {
-        let coin = Coin { currency: "EUR", decimals: 2, rounding: Rounding::HalfUp };
+        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
         let mut open = item(1200, "USD", "100", "33.33");
         for (part, expected) in [("33.33", "11.11"), ("33.33", "11.11"), ("33.34", "11.11")] {
-            let base = relieved(&open, money(part), &coin).unwrap();
-            assert_eq!(base, money(expected));
+            let base = relieved(&open, money(part), home).unwrap();
+            assert_eq!(base, worth(expected));
             open.open = open.open.checked_sub(money(part)).unwrap();
             open.base_open = open.base_open.checked_sub(base).unwrap();
         }
-        assert_eq!((open.open, open.base_open), (Money::ZERO, Money::ZERO));
+        assert_eq!((open.open, open.base_open), (Money::ZERO, BookMoney::ZERO));
     }
 }

@@ -8,7 +8,8 @@ use crate::ids::RecordId;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::tax_facts::{left_of, shown_by, take_off};
-use rules::posting::{About, Line, Valued};
+use rules::exchange::Home;
+use rules::posting::{About, Line};
 use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back, reduced};
@@ -63,13 +64,13 @@ impl Told<'_> {
             document: self.target.document_id,
             date: self.date,
             coin: Coin { decimals, rounding },
-            home_coin: Coin { decimals: business.currency_decimals, rounding },
+            home_coin: business.coin(),
         })
     }
 
     /// Puts the taxes off the accounts of tax: what is taken off is less by them.
     async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, facts: Vec<TaxFact>) -> Result<()> {
-        let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+        let (chart, taxes, home) = (cx.chart().await?, cx.taxes().await?, cx.business()?.home());
         let roles = chart.roles();
         let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
         let (mut rest, mut bare, mut lines) = (line.amount(), Vec::new(), Vec::new());
@@ -92,12 +93,11 @@ impl Told<'_> {
                 bare.push(fact);
                 continue;
             };
-            let tax = posted(&chart, account, fact)?;
+            let tax = posted(&chart, home, account, fact)?;
             rest = rest.checked_sub(tax.amount()).ok_or_else(Error::too_large)?;
             lines.push(tax);
         }
-        let rest = Valued::in_base(rest, &cx.business()?.base_currency);
-        let less = Line::on(off.to.clone(), rest, About::default());
+        let less = Line::on(off.to.clone(), home.alone(rest), About::default());
         *line = less.map_err(|why| Error::internal(format!("what is taken off {why}")))?.telling(bare);
         relief.lines.extend(lines);
         Ok(())
@@ -105,7 +105,7 @@ impl Told<'_> {
 
     /// What is kept back is tax, of the components that the document shows.
     async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, settling: &Settling) -> Result<()> {
-        let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+        let (chart, taxes, home) = (cx.chart().await?, cx.taxes().await?, cx.business()?.home());
         if off.place >= relief.lines.len() {
             return Err(Error::internal("a line that there is not"));
         }
@@ -130,7 +130,7 @@ impl Told<'_> {
                 component.and_then(|one| if from_us { one.receivable_account_id } else { one.payable_account_id });
             let account = own.filter(|id| chart.account(*id).is_some()).or(fact.account);
             let account = account.ok_or_else(|| Error::internal("tax is kept back on no account"))?;
-            lines.push(posted(&chart, account, TaxFact { account: Some(account), ..fact })?);
+            lines.push(posted(&chart, home, account, TaxFact { account: Some(account), ..fact })?);
         }
         relief.lines.extend(lines);
         Ok(())
@@ -138,9 +138,9 @@ impl Told<'_> {
 }
 
 /// The line of a tax, on its account.
-fn posted(chart: &Chart, account: RecordId, fact: TaxFact) -> Result<Line> {
+fn posted(chart: &Chart, home: Home<'_>, account: RecordId, fact: TaxFact) -> Result<Line> {
     let to = chart.tax(account).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
-    let line = fact.posted(to).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
+    let line = fact.posted(to, home).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
     Ok(line.telling(vec![fact]))
 }
 

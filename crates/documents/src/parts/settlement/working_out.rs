@@ -8,7 +8,7 @@ use crate::currency::Currency;
 use crate::document::{Head, Purpose, Settled, SettledEntry, unbalanced};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::{Money, Rate};
+use crate::money::{BookMoney, Funds, Money, Rate};
 use crate::parts::country_of;
 use crate::parts::under::Under;
 use books::access::Business;
@@ -22,10 +22,11 @@ use rules::posting::Posting;
 use rules::purpose::{Purpose as For, Side};
 use rules::tax::TaxDirection;
 use rules::tax::facts::{Common, TaxOrigin};
-use rules::tax::home::{Exchange, Withholding};
+use rules::tax::home::{Exchange, Home, Withholding};
 use schema::tables::EntryKind;
 use std::collections::HashSet;
 use std::sync::Arc;
+use words::exact::BookCoin;
 
 /// The currency that is left out is the account's; its rate is that of the day.
 pub(crate) async fn complete(cx: &Cx<'_>, comes_in: bool, head: &Head, mut asked: MoneyAsked) -> Result<MoneyAsked> {
@@ -159,13 +160,10 @@ pub(crate) async fn settle(
     let mut references = References::holding(cx, asked.held.clone()).await?;
     let party = party_of(cx, asked.party).await?;
     let currency = asked.currency.clone().unwrap_or_else(|| business.base_currency.clone());
-    let exchange = Exchange {
-        base: &business.base_currency,
-        currency: &currency,
-        rate: asked.exchange_rate.unwrap_or(Rate::OF_ITSELF),
-        decimals: business.currency_decimals,
-        rounding: Under::kept(asked.under, &business.settings).rounding(),
-    };
+    let rounding = Under::kept(asked.under, &business.settings).rounding();
+    let home = Home { coin: BookCoin::new(business.currency_decimals, rounding), ..business.home() };
+    let rate = asked.exchange_rate.unwrap_or(Rate::OF_ITSELF);
+    let exchange = Exchange { home, currency: &currency, rate };
     let tax_date = asked.tax_date.unwrap_or(head.date);
     let figures = figures(business, asked, &references.taxes, (&exchange, tax_date));
     // What comes to more than can be kept comes to more than the amount.
@@ -226,9 +224,14 @@ pub(crate) async fn settle(
 }
 
 /// What is left to settle something with.
-fn left_open(comes_in: bool, head: &Head, asked: &MoneyAsked, figures: &MoneyFigures, base: Money) -> Option<NewOpen> {
+fn left_open(
+    comes_in: bool,
+    head: &Head,
+    asked: &MoneyAsked,
+    figures: &MoneyFigures,
+    base: BookMoney,
+) -> Option<NewOpen> {
     let (party, account) = asked.party.zip(asked.control_account).filter(|_| figures.for_party != Money::ZERO)?;
-    let sign = if comes_in { -1 } else { 1 };
     Some(NewOpen {
         line: None,
         party,
@@ -236,7 +239,12 @@ fn left_open(comes_in: bool, head: &Head, asked: &MoneyAsked, figures: &MoneyFig
         currency: figures.currency.clone(),
         date: head.date,
         due_date: None,
-        amount: Money::from_units(figures.for_party.units() * sign),
-        base: Money::from_units(base.units() * sign),
+        amount: owed(comes_in, figures.for_party),
+        base: owed(comes_in, base),
     })
+}
+
+/// What came in is owed to the party: a credit.
+fn owed<F: Funds>(comes_in: bool, amount: F) -> F {
+    if comes_in { amount.negated() } else { amount }
 }

@@ -87,7 +87,7 @@ impl AllocationRecord {
             write_off_amount: own(row.write_off),
             write_off_account_id: row.write_off_account_id,
             withheld_amount: own(row.withheld),
-            fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+            fx_gain_loss: row.exchange_gain.shown(base_decimals),
             entry_id: row.entry.as_ref().map(|entry| entry.0.id),
         })
     }

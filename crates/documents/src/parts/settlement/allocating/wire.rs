@@ -5,7 +5,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Maybe};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money};
+use crate::money::{Amount, BookMoney, Money};
 use schema::settled::Settled;
 use schema::tables::{allocations, open_items};
 use schemars::JsonSchema;
@@ -152,14 +152,14 @@ pub(crate) fn view(row: &allocations::Model, base_decimals: u32) -> Result<Alloc
         write_off_amount: own(row.write_off),
         write_off_account_id: row.write_off_account_id,
         withheld_amount: own(row.withheld),
-        fx_gain_loss: Amount { money: row.exchange_gain, currency_decimals: base_decimals },
+        fx_gain_loss: row.exchange_gain.shown(base_decimals),
         entry_id: row.entry.as_ref().map(|entry| entry.0.id),
     })
 }
 
-/// What a draft will settle when it is posted.
-pub(crate) fn planned(asked: &AllocationAsked, base_decimals: u32) -> AllocationView {
-    let own = |money| Amount { money, currency_decimals: base_decimals };
+/// What a draft in a currency will settle when it is posted.
+pub(crate) fn planned(asked: &AllocationAsked, own: Currency, base_decimals: u32) -> AllocationView {
+    let own = |money| own.amount(money);
     AllocationView {
         id: None,
         source_type: None,
@@ -173,7 +173,7 @@ pub(crate) fn planned(asked: &AllocationAsked, base_decimals: u32) -> Allocation
         write_off_amount: own(asked.write_off),
         write_off_account_id: asked.write_off_account,
         withheld_amount: own(asked.withheld),
-        fx_gain_loss: own(Money::ZERO),
+        fx_gain_loss: BookMoney::ZERO.shown(base_decimals),
         entry_id: None,
     }
 }
