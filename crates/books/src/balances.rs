@@ -19,9 +19,9 @@ use words::sums::{Figure, Sums as _};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Balance {
     /// In the company's currency.
-    pub base: i64,
+    pub base: BookMoney,
     /// In the currency of the lines.
-    pub currency: i64,
+    pub own: Money,
 }
 
 /// By account and currency.
@@ -31,8 +31,8 @@ pub type Balances = HashMap<(RecordId, String), Balance>;
 struct Sum {
     account_id: RecordId,
     currency: String,
-    base: i64,
-    own: i64,
+    base: BookMoney,
+    own: Money,
 }
 
 /// An exact sum: PostgreSQL would make it a decimal.
@@ -122,23 +122,23 @@ async fn gather<E: EntityTrait>(
 ) -> Result<()> {
     for row in rows.into_model::<Sum>().all(&cx.db).await? {
         let balance = balances.entry((row.account_id, row.currency)).or_default();
-        let part = Balance { base: row.base, currency: row.own };
+        let part = Balance { base: row.base, own: row.own };
         *balance = apply(*balance, part).ok_or_else(|| Error::internal("a balance outgrew its number"))?;
     }
     Ok(())
 }
 
 impl Figure for Balance {
-    const NOTHING: Self = Self { base: 0, currency: 0 };
+    const NOTHING: Self = Self { base: BookMoney::ZERO, own: Money::ZERO };
 }
 
 impl Balance {
     pub fn plus(self, other: Self) -> Option<Self> {
-        Some(Self { base: self.base.checked_add(other.base)?, currency: self.currency.checked_add(other.currency)? })
+        Some(Self { base: self.base.checked_add(other.base)?, own: self.own.checked_add(other.own)? })
     }
 
     fn minus(self, other: Self) -> Option<Self> {
-        Some(Self { base: self.base.checked_sub(other.base)?, currency: self.currency.checked_sub(other.currency)? })
+        Some(Self { base: self.base.checked_sub(other.base)?, own: self.own.checked_sub(other.own)? })
     }
 }
 
@@ -147,5 +147,5 @@ pub async fn carried(cx: &Cx<'_>, account: RecordId, currency: &str, day: Day) -
     let point = Point { as_of: Some(day), ..Point::default() };
     let balances = balances(cx, Some(&[account]), point).await?;
     let balance = balances.sum_of(&(account, currency.to_owned()));
-    Ok((Money::from_units(balance.currency), BookMoney::from_units(balance.base)))
+    Ok((balance.own, balance.base))
 }

@@ -167,9 +167,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
     let mut purses: BTreeMap<Key, Purse> = held
         .into_iter()
         .filter(|((_, currency), _)| currency != base)
-        .map(|(key, held)| {
-            (key, Purse { own: Money::from_units(held.currency), carried: BookMoney::from_units(held.base) })
-        })
+        .map(|(key, held)| (key, Purse { own: held.own, carried: held.base }))
         .collect();
     let revalued: Vec<(RecordId, String, i64)> = lines(cx, accounts)?
         .filter(entries::Column::DocumentKind.eq(DocumentKind::Revaluation))

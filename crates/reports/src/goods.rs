@@ -118,7 +118,7 @@ async fn inventory(cx: &Cx<'_>, day: Day, point: Point) -> Result<i64> {
         .all(&cx.db)
         .await?;
     let found = balances(cx, Some(&accounts), Point { as_of: Some(day), ..point }).await?;
-    Ok(found.values().map(|balance| balance.base).sum())
+    Ok(found.values().map(|balance| balance.base.units()).sum())
 }
 
 fn item_row(id: RecordId, names: &HashMap<RecordId, String>, values: Vec<Cell>) -> Row {

@@ -51,21 +51,19 @@ pub(super) async fn open_in_other_currencies(
         .collect();
     let held = balances(cx, Some(&accounts), Point { as_of: Some(head.date), ..Point::default() }).await?;
     let itself = of_itself(cx, &accounts, head).await?;
-    let mut open: Vec<Held> = held
-        .into_iter()
-        .filter(|((_, currency), _)| *currency != business.base_currency)
-        .map(|(key, balance)| {
-            let carried = balance.base - itself.sum_of(&key);
-            (key.0, key.1, Money::from_units(balance.currency), BookMoney::from_units(carried))
-        })
-        .filter(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, BookMoney::ZERO))
-        .collect();
+    let held =
+        held.into_iter().filter(|((_, currency), _)| *currency != business.base_currency).map(|(key, balance)| {
+            let carried = balance.base.minus(itself.sum_of(&key)).map_err(|_| Error::too_large())?;
+            Ok((key.0, key.1, balance.own, carried))
+        });
+    let mut open: Vec<Held> = held.collect::<Result<_>>()?;
+    open.retain(|(_, _, amount, carried)| (*amount, *carried) != (Money::ZERO, BookMoney::ZERO));
     open.sort_by(|left, right| (left.0, &left.1).cmp(&(right.0, &right.1)));
     Ok(open)
 }
 
 /// What a revaluation has posted itself by its day, which is nothing that it finds.
-async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<HashMap<(RecordId, String), i64>> {
+async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<HashMap<(RecordId, String), BookMoney>> {
     let Some(number) = head.number.as_deref() else { return Ok(HashMap::new()) };
     let own = entries::Entity::find()
         .select_only()
@@ -74,7 +72,7 @@ async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<Ha
         .filter(entries::Column::DocumentKind.eq(DocumentKind::Revaluation))
         .filter(entries::Column::DocumentNumber.eq(number))
         .filter(entries::Column::Date.lte(head.date));
-    let lines: Vec<(RecordId, String, i64)> = entry_lines::Entity::find()
+    let lines: Vec<(RecordId, String, BookMoney)> = entry_lines::Entity::find()
         .select_only()
         .columns([entry_lines::Column::AccountId, entry_lines::Column::Currency])
         .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")

@@ -217,26 +217,26 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
         .map(|account| account.id)
         .collect();
     let at_end = balances(cx, Some(&earned), Point { as_of: Some(year.ends), ..Point::default() }).await?;
-    let mut sums: BTreeMap<&str, (RecordId, i64)> = BTreeMap::new();
+    let mut sums: BTreeMap<&str, (RecordId, BookMoney)> = BTreeMap::new();
     for ((id, _), balance) in at_end {
         let Some(account) = chart.account(id) else { continue };
-        let (_, sum) = sums.entry(&account.code).or_insert((id, 0));
+        let (_, sum) = sums.entry(&account.code).or_insert((id, BookMoney::ZERO));
         *sum = sum.checked_add(balance.base).ok_or_else(Error::too_large)?;
     }
-    let mut profit = 0_i64;
+    let mut profit = BookMoney::ZERO;
     let mut amounts = Vec::new();
-    for (id, sum) in sums.into_values().filter(|(_, sum)| *sum != 0) {
+    for (id, sum) in sums.into_values().filter(|(_, sum)| *sum != BookMoney::ZERO) {
         profit = profit.checked_add(sum).ok_or_else(Error::too_large)?;
-        amounts.push((id, BookMoney::from_units(sum.checked_neg().ok_or_else(Error::too_large)?)));
+        amounts.push((id, sum.negated()));
     }
     if sown(Fault::YearEndTurned) {
-        profit = -profit;
+        profit = profit.negated();
         for (_, amount) in &mut amounts {
             *amount = amount.negated();
         }
     }
-    if profit != 0 {
-        amounts.push((chart.roles().retained_earnings.id(), BookMoney::from_units(profit)));
+    if profit != BookMoney::ZERO {
+        amounts.push((chart.roles().retained_earnings.id(), profit));
     }
     Ok(amounts)
 }

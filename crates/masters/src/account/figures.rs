@@ -5,7 +5,7 @@ use crate::business;
 use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{Amount, Money};
+use crate::money::{Amount, Funds, Money};
 use books::among::among;
 use books::balances::{Balance, Balances, balances};
 use books::chart::SystemRole;
@@ -13,7 +13,7 @@ use books::cx::Cx;
 use kit::extra::Produced;
 use kit::master::kept;
 use kit::rows::Rows;
-use rules::account::NormalBalance;
+use rules::account::{AccountClass, NormalBalance};
 use rules::keeper::Keeper;
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
@@ -93,17 +93,13 @@ impl Figures {
             if *account != row.id && !(row.is_group && self.lies_below(*account, row.id)) {
                 continue;
             }
-            let own = if *line_currency == currency { balance.currency } else { 0 };
+            let own = if *line_currency == currency { balance.own } else { Money::ZERO };
             sum = sum
-                .plus(Balance { base: balance.base, currency: own })
+                .plus(Balance { base: balance.base, own })
                 .ok_or_else(|| Error::internal("a balance outgrew its number"))?;
         }
         // An account in the company's own currency comes to its base balance, whatever its lines were in.
-        let own = if row.is_group || currency == base.base_currency { sum.base } else { sum.currency };
-        let sided = |units: i64, decimals: u32| Amount {
-            money: Money::from_units(if class.normal_balance() == NormalBalance::Debit { units } else { -units }),
-            currency_decimals: decimals,
-        };
+        let own = if row.is_group || currency == base.base_currency { sum.base.at_par() } else { sum.own };
         let own_decimals = if row.is_group {
             base.currency_decimals
         } else {
@@ -129,8 +125,8 @@ impl Figures {
             status: row.status,
             external_id: row.external_id,
             tags: row.tags.0,
-            balance: sided(own, own_decimals),
-            base_balance: sided(sum.base, base.currency_decimals),
+            balance: Amount { money: sided(class, own), currency_decimals: own_decimals },
+            base_balance: sided(class, sum.base).shown(base.currency_decimals),
             has_entries: self.used.contains(&row.id),
             currency,
         })
@@ -155,4 +151,9 @@ fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option
             AccountNode { account, children }
         })
         .collect()
+}
+
+/// A balance on the side that an account of its class has.
+fn sided<F: Funds>(class: AccountClass, balance: F) -> F {
+    if class.normal_balance() == NormalBalance::Debit { balance } else { balance.negated() }
 }

@@ -67,7 +67,7 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
             let all = balances(cx, Some(&controls), point).await?;
             let of_currency =
                 all.iter().filter(|((_, currency), _)| asked.currency.as_ref().is_none_or(|asked| asked == currency));
-            let sums = of_currency.map(|(_, balance)| Sums { own: balance.currency, base: balance.base });
+            let sums = of_currency.map(|(_, balance)| Sums { own: balance.own.units(), base: balance.base.units() });
             sums.fold(Sums::default(), Sums::plus)
         }
         Some(party) => of_party(cx, &controls, (&aliases, party), asked.as_of, asked).await?,

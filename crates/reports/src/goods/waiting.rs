@@ -214,7 +214,7 @@ impl<S: Waits> Report for Waiting<S> {
         let accounts: Vec<RecordId> = accounts.into_iter().collect();
         let point = Point { as_of: Some(asked.as_of), ..asked.point };
         let found = balances(cx, Some(&accounts), point).await?;
-        let balance = found.values().map(|balance| balance.base * S::SIGN).sum();
+        let balance = found.values().map(|balance| balance.base.units() * S::SIGN).sum();
         Ok(Waited {
             own: Own(cx.business()?.currency_decimals),
             documents: documents_of(cx, lines.iter().map(|(document, _, _)| *document)).await?,
