@@ -5,6 +5,7 @@
 
 use words::exact::{BookCoin, Running, TooLarge};
 use words::money::{BookMoney, Money, Rate};
+use words::sown::{Fault, sown};
 
 /// The company's own currency, which its books are kept in.
 #[derive(Debug, Clone, Copy)]
@@ -27,37 +28,39 @@ pub struct Valued {
     base: BookMoney,
     currency: String,
     own: Money,
+    /// Whether it is in the company's currency, and worth something else in it.
+    is_apart: bool,
 }
 
 impl Home<'_> {
     /// An amount that is in the company's currency alone, whatever its document is in: one currency, one figure.
     pub fn alone(&self, amount: BookMoney) -> Valued {
-        Valued { base: amount, currency: self.currency.to_owned(), own: amount.at_par() }
+        self.carried(amount.at_par(), self.currency, amount)
     }
 
     /// An amount that the books carry at what it was worth then, such as what is open of a debt or lies on an account.
     pub fn carried(&self, own: Money, currency: &str, base: BookMoney) -> Valued {
-        Valued { base, currency: currency.to_owned(), own }
+        let is_apart = currency == self.currency && own.at_par() != base;
+        Valued { base, currency: currency.to_owned(), own, is_apart }
     }
 
     /// What there is of a currency is worth more by so much, or less; there is not more of it.
     pub fn worth_more(&self, currency: &str, by: BookMoney) -> Valued {
-        Valued { base: by, currency: currency.to_owned(), own: Money::ZERO }
+        self.carried(Money::ZERO, currency, by)
     }
 }
 
 impl Exchange<'_> {
     /// Whether the document is in the company's own currency.
     pub fn is_at_home(&self) -> bool {
-        self.currency == self.home.currency
+        self.currency == self.home.currency || (self.rate == Rate::ONE && sown(Fault::AsGoodAsHome))
     }
 
     /// What amounts of the document are worth. They are one running total.
     pub fn convert(&self, amounts: &[Money]) -> Result<Vec<BookMoney>, TooLarge> {
         let mut running = Running::at(self.rate, self.home.coin);
         // In one currency there is one figure, and nothing to convert.
-        let one = self.rate == Rate::ONE;
-        let worth = |amount: &Money| if one { Ok(amount.at_par()) } else { running.convert(*amount) };
+        let worth = |amount: &Money| if self.is_at_home() { Ok(amount.at_par()) } else { running.convert(*amount) };
         amounts.iter().map(worth).collect()
     }
 
@@ -73,9 +76,9 @@ impl Exchange<'_> {
 }
 
 impl Valued {
-    /// As it stands in the books, read again.
+    /// As it stands in the books, read again: whatever was posted can be taken back.
     pub const fn read(own: Money, currency: String, base: BookMoney) -> Self {
-        Self { base, currency, own }
+        Self { base, currency, own, is_apart: false }
     }
 
     /// In the company's currency.
@@ -95,7 +98,12 @@ impl Valued {
     /// The same on the other side.
     #[must_use]
     pub fn negated(&self) -> Self {
-        Self { base: self.base.negated(), currency: self.currency.clone(), own: self.own.negated() }
+        Self { base: self.base.negated(), own: self.own.negated(), ..self.clone() }
+    }
+
+    /// Whether two figures stand for one: it is in the company's currency, and the books have it at another.
+    pub(crate) const fn is_apart(&self) -> bool {
+        self.is_apart
     }
 
     pub(crate) const fn is_nothing(&self) -> bool {
@@ -124,6 +132,8 @@ mod tests {
         for (currency, rate, amounts, worth) in [
             ("EUR", "1", &["10.01", "0.05"][..], &["10.01", "0.05"][..]),
             ("USD", "0.5", &["0.05", "0.05", "0.05"], &["0.03", "0.02", "0.03"]),
+            // What is worth as much as a euro is none: its thousandths are no cents.
+            ("KWD", "1", &["1.234", "1.234"], &["1.23", "1.24"]),
             ("USD", "1", &["1.23", "-1.23"], &["1.23", "-1.23"]),
         ] {
             let amounts: Vec<Money> = amounts.iter().map(|text| money(text)).collect();

@@ -181,6 +181,11 @@ pub enum Unbalanced {
     },
     /// More than the books can hold.
     TooLarge,
+    /// A line in the company's currency has two figures in it.
+    Apart {
+        own: Money,
+        base: BookMoney,
+    },
     /// One line alone: what it moves in its own currency comes to nothing in the company's.
     Alone,
 }
@@ -209,6 +214,9 @@ impl Posting {
         }
         if debit > Self::MOST || own_sides(&kept).iter().any(|side| *side > i128::from(Self::MOST.units())) {
             return Err(Unbalanced::TooLarge);
+        }
+        if let Some(line) = kept.iter().find(|line| line.amount.is_apart()) {
+            return Err(Unbalanced::Apart { own: line.currency_amount(), base: line.amount() });
         }
         if kept.len() == 1 {
             return Err(Unbalanced::Alone);
@@ -285,6 +293,9 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::Home;
+    use words::exact::BookCoin;
+    use words::money::Rounding;
 
     fn line(amount: &str) -> Line {
         let amount = Valued::read(Money::parse(amount).unwrap(), "EUR".into(), BookMoney::parse(amount).unwrap());
@@ -311,6 +322,22 @@ mod tests {
         );
         assert_eq!(Posting::balanced(vec![alone]), Err(Unbalanced::Alone));
         assert!(Posting::balanced(vec![line("0")]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn in_the_companys_currency_an_amount_has_one_figure() {
+        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
+        let [own, base] = ["5", "4.89"].map(|text| Money::parse(text).unwrap());
+        let lines = |currency: &str| {
+            let line = |amount| Line::posted(RecordId::default(), amount, About::default());
+            vec![line(home.carried(own, currency, base.at_par())), line(home.alone(base.at_par().negated()))]
+        };
+        assert_eq!(Posting::balanced(lines("EUR")), Err(Unbalanced::Apart { own, base: base.at_par() }));
+        assert!(Posting::balanced(lines("USD")).is_ok());
+        // What stands in the books is taken back as it is.
+        let posted = Valued::read(own, "EUR".into(), base.at_par());
+        let posted = vec![Line::posted(RecordId::default(), posted, About::default()), line("-4.89")];
+        assert!(Posting::balanced(posted).is_ok());
     }
 
     #[test]

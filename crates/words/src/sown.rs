@@ -161,6 +161,12 @@ faults! {
     RelievedAtTodaysRate,
     /// What is taken off stands on the other side's account.
     DiscountOnTheOtherSide,
+    /// What is kept back of a debt in the company's currency is worth what the rate of the money makes of it.
+    KeptBackAtARate,
+    /// What is taken off beyond what is left of a document takes more of it in one currency than in the other.
+    OffBeyondAll,
+    /// A currency that is worth as much as the company's is taken for it.
+    AsGoodAsHome,
     /// Money that is sold abroad was carried at what it brings.
     SoldAtWhatItBrings,
     /// What a year earned goes to the wrong side.

@@ -270,6 +270,9 @@ pub(crate) fn unbalanced(fault: Unbalanced) -> Error {
     match fault {
         Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
         Unbalanced::Alone => Error::field("exchangeRate", "makes nothing of it in the company's currency"),
+        Unbalanced::Apart { own, base } => {
+            Error::internal(format!("a line in the company's currency is {own} and worth {base}"))
+        }
         Unbalanced::Sides { debit, credit } => {
             Error::internal(format!("the posting of a document does not balance: {debit} and {credit}"))
         }

@@ -200,6 +200,7 @@ pub(super) fn entries_of(
         Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
         Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
         Unbalanced::Alone => nothing(),
+        Unbalanced::Apart { own, base } => Error::internal(format!("a line of a journal is {own} and worth {base}")),
     })?;
     if posting.is_empty() {
         return Err(nothing());

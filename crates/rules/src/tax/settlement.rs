@@ -56,11 +56,16 @@ pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settlin
     }
     // More than what is left takes nothing else.
     let home = Ord::min(off.home, whole.size());
+    let own = if home == off.home || sown(Fault::OffBeyondAll) {
+        off.own
+    } else {
+        Exact::from(off.own).times(home)?.over(off.home)?.round(settling.coin)?
+    };
     let of_whole = |amount: Exact, part: Exact| amount.times(part)?.over(whole.size());
     let raw =
         |part: Exact| weights.iter().map(|weight| of_whole(Exact::from(*weight), part)).collect::<Result<Vec<_>, _>>();
     let in_home = spread(like(whole, home), &raw(Exact::from(home))?, settling.home_coin)?;
-    let in_own = spread(like(whole, off.own), &raw(Exact::from(off.own))?, settling.coin)?;
+    let in_own = spread(like(whole, own), &raw(Exact::from(own))?, settling.coin)?;
     let mut facts = Vec::with_capacity(left.len());
     for (place, fact) in left.iter().enumerate() {
         let (base, cost, tax) = (place * 3, place * 3 + 1, place * 3 + 2);
@@ -271,6 +276,20 @@ mod tests {
             let off = Off { own: money(off), home: money(off).at_par() };
             assert_eq!(shown(&reduced(&left, off, TaxOrigin::Discount, &settling()).unwrap()), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_taken_off_beyond_all_takes_as_much_in_either_currency() {
+        // Half of the document was credited since; more is taken off than is left.
+        let left = vec![fact(TaxDuty::Owed, TaxKind::Standard, ["50", "9.5", "0"])];
+        let of = |own: &str, home: &str| {
+            let off = Off { own: money(own), home: money(home).at_par() };
+            let fact = reduced(&left, off, TaxOrigin::Discount, &settling()).unwrap().remove(0);
+            format!("{}/{} worth {}/{}", fact.base, fact.tax, fact.home_base, fact.home_tax)
+        };
+        assert_eq!(of("80", "80"), "-50/-9.5 worth -50/-9.5", "in the company's currency");
+        assert_eq!(of("100", "80"), "-62.5/-11.88 worth -50/-9.5", "at 0.80");
+        assert_eq!(of("11.9", "11.9"), "-10/-1.9 worth -10/-1.9", "and what is there stays as it is");
     }
 
     #[test]

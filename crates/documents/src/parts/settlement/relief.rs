@@ -63,10 +63,19 @@ fn relieved(item: &open_items::Model, part: Money, home: Home<'_>) -> Result<Boo
     Exact::from(carried).times(part)?.over(open)?.round(home.coin)
 }
 
-/// What is kept back, at the rate of the money that is settled with.
-fn with_money(source_base: BookMoney, taken: &Taken, home: Home<'_>) -> Result<BookMoney, TooLarge> {
+/// What is kept back: at the rate of the money that is settled with, where it is of another currency.
+fn with_money(
+    target: &open_items::Model,
+    source_base: BookMoney,
+    taken: &Taken,
+    home: Home<'_>,
+) -> Result<BookMoney, TooLarge> {
     if taken.withheld == Money::ZERO {
         return Ok(BookMoney::ZERO);
+    }
+    if target.currency == home.currency && !sown(Fault::KeptBackAtARate) {
+        // Of a debt in the company's own currency it is what it says, whatever the debt is paid with.
+        return Ok(taken.withheld.at_par());
     }
     let off = plus(plus(taken.discount, taken.write_off)?, taken.withheld)?;
     let money = minus(taken.settled, off)?;
@@ -119,7 +128,7 @@ pub(crate) fn relieve(
     let write_off_home = Ord::min(relieved(target, taken.write_off, home)?, rest);
     let write_off = taken_off(taken.write_off, write_off_home, bad.into(), &mut lines)?;
     // What is kept back is worth what the money is that comes with it.
-    let withheld = taken_off(taken.withheld, with_money(source_base, taken, home)?, kept.into(), &mut lines)?;
+    let withheld = taken_off(taken.withheld, with_money(target, source_base, taken, home)?, kept.into(), &mut lines)?;
     let difference = minus(left, source_base)?;
     if difference != BookMoney::ZERO {
         lines.push(in_base(accounts.exchange.clone().into(), difference)?);
@@ -263,6 +272,13 @@ mod tests {
                 item(1200, usd, "100", "90"),
                 ["70", "10", "15", "5"],
                 "1200 -23.5; 1410 4.75; 4900 -3.75; 6810 13.5; 6820 9; gain 3.75",
+            ),
+            (
+                "a debt in euros, paid in as many dollars; what is kept back of it is so many euros",
+                item(1200, usd, "-95", "-93"),
+                item(1200, eur, "100", "100"),
+                ["95", "0", "0", "5"],
+                "1200 -7; 1410 5; 4900 2; gain -2",
             ),
         ] {
             assert_eq!(settled(&source, &target, amounts), expected, "{name}");
