@@ -285,6 +285,24 @@ on_both_engines! {
         }
     }
 
+    fn what_is_in_the_companys_currency_is_judged_in_it(server) {
+        for dialect in DIALECTS {
+            let office = Office::open(server);
+            let (bank, fees) = (office.owner.account("1010"), office.owner.account("6200"));
+            // The journal is in pounds, and all of its lines are in euros.
+            let journal = |amount: &str| json!({
+                "date": "2026-11-20", "currency": "GBP", "exchangeRate": "1.2", "lines": [
+                    {"accountId": fees, "debit": amount, "currency": "EUR"},
+                    {"accountId": bank, "credit": amount, "currency": "EUR"}]
+            });
+            office.rate("GBP", "2026-11-10", "1.2");
+            office.limit_amount(10_000);
+            let said = office.clerk.ask(dialect, "POST", "journals", "", Some(&journal("90"))).expect(201);
+            assert_eq!(said.data["totalDebit"], 90);
+            refused(&office.clerk.ask(dialect, "POST", "journals", "", Some(&journal("101"))), "101 EUR");
+        }
+    }
+
     fn no_entry_goes_further_back_than_its_author_may(server) {
         for dialect in DIALECTS {
             let office = Office::open(server);

@@ -320,6 +320,7 @@ impl Document for ContraEntries {
             party: None,
             currency: from_currency.clone(),
             total: asked.amount,
+            total_in: None,
             base_total: relieved,
             entries,
             open: Vec::new(),

@@ -44,7 +44,8 @@ pub(super) async fn judge<D: Document>(
     if purpose == Purpose::Posting {
         limits::check_day(cx, head.date, "date")?;
         check_tax_date::<D>(cx, &asked).await?;
-        limits::check_total(cx, head.date, (&settled.currency, settled.total), settled.base_total).await?;
+        let currency = settled.total_in.as_ref().unwrap_or(&settled.currency);
+        limits::check_total(cx, head.date, (currency, settled.total), settled.base_total).await?;
         if let Some(rate) = D::rate(&asked).filter(|_| D::RATE_IS_JUDGED) {
             rates::check_rate(cx, "exchangeRate", (&settled.currency, rate), head.date).await?;
         }

@@ -59,8 +59,10 @@ pub(crate) struct Settled<F> {
     pub(crate) subkind: Option<String>,
     pub(crate) party: Option<RecordId>,
     pub(crate) currency: String,
-    /// In the document's currency.
+    /// In the document's currency, or in that which stands beside it.
     pub(crate) total: Money,
+    /// The currency of the total, where its parts are in several and it is in the company's.
+    pub(crate) total_in: Option<String>,
     /// In the company's currency.
     pub(crate) base_total: BookMoney,
     /// What it posts; nothing of a draft.

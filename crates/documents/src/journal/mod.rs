@@ -410,6 +410,7 @@ impl Document for Journals {
             party: None,
             currency: asked.currency.clone().unwrap_or_else(|| business.base_currency.clone()),
             total: settled.debit,
+            total_in: Some(settled.totals_in.clone()),
             base_total: settled.base_debit,
             entries,
             open,

@@ -91,6 +91,7 @@ pub(crate) async fn settle(
         party: Some(asked.party),
         currency: currency.clone(),
         total: totals.total,
+        total_in: None,
         base_total: base.total,
         entries: Vec::new(),
         open: Vec::new(),

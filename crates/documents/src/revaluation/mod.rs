@@ -290,6 +290,7 @@ impl Document for Revaluations {
             currency: business.base_currency.clone(),
             // A revaluation is in the company's currency.
             total: figures.gain.at_par(),
+            total_in: None,
             base_total: figures.gain,
             entries,
             open: Vec::new(),

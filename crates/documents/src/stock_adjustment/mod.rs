@@ -311,6 +311,7 @@ impl Document for StockAdjustments {
             party: None,
             currency: business.base_currency.clone(),
             total: Money::ZERO,
+            total_in: None,
             base_total: BookMoney::ZERO,
             entries: Vec::new(),
             open: Vec::new(),

@@ -198,6 +198,7 @@ pub(crate) async fn settle(
         party: asked.party,
         currency: currency.clone(),
         total: asked.amount,
+        total_in: None,
         base_total: posted.base_total,
         entries: Vec::new(),
         open: Vec::new(),
