@@ -51,6 +51,7 @@ mod numbering;
 mod one_disk;
 mod oracle;
 mod orders;
+mod par;
 mod parity;
 mod people;
 mod periods;

@@ -182,7 +182,7 @@ fn is_number(of: &syn::Type) -> bool {
     }
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|one| {
         one.path().is_ident("test")
             || (one.path().is_ident("cfg")
