@@ -13,6 +13,7 @@ use crate::money::Quantity;
 use books::among::among;
 use books::balances::sum;
 use books::cx::Cx;
+use schema::some::is_of_adjustments;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
@@ -85,7 +86,7 @@ async fn behind(cx: &Cx<'_>, shifted: &Shifted) -> Result<Vec<RecordId>> {
         .select_only()
         .column(document_lines::Column::DocumentId)
         .filter(document_lines::Column::BusinessId.eq(business))
-        .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
+        .filter(is_of_adjustments())
         .filter(document_lines::Column::Date.gte(first.0))
         .filter(among(cx, document_lines::Column::ItemId, shifted.keys().copied()));
     let found: Vec<(RecordId, Day, Option<Instant>)> = documents::Entity::find()
