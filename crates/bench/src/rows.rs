@@ -95,7 +95,6 @@ impl Rows {
         let (now, date): (_, Day) = (clock.now(), day(turn)?);
         let number = format!("JV-2026-{:07}", head.entry);
         let content = content(company, clock);
-        let cent = |units: i64| Money::from_units(units * 100);
         let worth = |units: i64| BookMoney::from_units(units * 100);
         self.documents.push(documents::Model {
             business_id: company.id,
@@ -113,7 +112,7 @@ impl Rows {
             reference: None,
             narration: Some("Costs of the month".into()),
             currency: "EUR".into(),
-            total: cent(15_00),
+            total: worth(15_00).at_par(),
             base_total: worth(15_00),
             // As it would be read from where it was kept.
             content: ValueType::try_from(content.as_str().into()).map_err(|_| "a content that is no text")?,
@@ -141,7 +140,7 @@ impl Rows {
                 date,
                 amount: worth(units),
                 currency: "EUR".into(),
-                currency_amount: cent(units),
+                currency_amount: worth(units).at_par(),
                 description: None,
                 due_date: None,
                 item_id: None,

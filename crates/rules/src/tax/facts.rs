@@ -243,6 +243,7 @@ impl LineOfTax {
 }
 
 /// What a component is on a side: what is owed and what is claimed of it.
+#[derive(Clone, Copy)]
 struct Part {
     duty: TaxDuty,
     base: Money,
@@ -360,7 +361,7 @@ impl Common<'_> {
             home_tax: BookMoney::ZERO,
             not_recoverable: BookMoney::ZERO,
         };
-        let all = |duty| Part { duty, tax: tax.amount, home_tax, ..alone_of(&alone) };
+        let all = |duty| Part { duty, tax: tax.amount, home_tax, ..alone };
         let claim = |base, home_base| -> Result<Part, TooLarge> {
             let claimed = claimed(tax, home_tax, self.exchange)?;
             Ok(Part {
@@ -472,10 +473,6 @@ impl Common<'_> {
         };
         Ok(line.telling(vec![fact]))
     }
-}
-
-fn alone_of(part: &Part) -> Part {
-    Part { ..*part }
 }
 
 const fn is_withheld(duty: TaxDuty) -> bool {
