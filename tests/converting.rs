@@ -433,6 +433,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         came,
         [
             "audit_log.keyed boolean not null",
+            "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'stockAdjustment'::text)",
             "found by documents USING btree (business_id, kind, base_total, id)",
             // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",

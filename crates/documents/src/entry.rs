@@ -8,6 +8,7 @@ use crate::ids::{RecordId, UserId};
 use crate::money::{Amount, BookMoney, Quantity};
 use books::cx::Cx;
 use books::desk::Rehearsed;
+use books::seal::heads;
 use kit::extra::NoWords;
 use kit::list::{DEFAULT_PAGE_SIZE, FilterValue, ListQuery, Page, Parameter, Reads};
 use kit::operation::Verb;
@@ -203,6 +204,11 @@ impl Rows for Entries {
             Filter::at_most("numberTo", "Entries up to this number.", Reads::Whole, Column::Number),
             Filter::at_most("knownAt", "Entries that were recorded by this time.", Reads::Time, Column::RecordedAt),
         ]
+    }
+
+    async fn known_total(cx: &Cx<'_>) -> Result<Option<u64>> {
+        let books = heads::stands(cx).await?;
+        books.map(|books| u64::try_from(books.entry_number).map_err(Error::internal)).transpose()
     }
 
     fn reach(cx: &Cx<'_>) -> Result<Condition> {

@@ -9,7 +9,7 @@ use books::audit::{self, AuditAction, AuditVerdict};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
 use books::seal::heads::{self, SignedHead};
-use kit::changes::{AuditRecord, example, reach, record, records};
+use kit::changes::{AuditRecord, example, reach, record, records, sees_all};
 use kit::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
 use kit::feed::Portions;
 use kit::list::{FilterValue, ListQuery, Page, Parameter, Reads};
@@ -162,6 +162,11 @@ impl Rows for AuditLog {
             Filter::at_least("from", "Changes at or after this time.", Reads::Time, Column::At),
             Filter::at_most("to", "Changes at or before this time.", Reads::Time, Column::At),
         ]
+    }
+
+    async fn known_total(cx: &Cx<'_>) -> Result<Option<u64>> {
+        let books = if sees_all(cx)? { heads::stands(cx).await? } else { None };
+        books.map(|books| u64::try_from(books.audit_sequence).map_err(Error::internal)).transpose()
     }
 
     fn reach(cx: &Cx<'_>) -> Result<Condition> {

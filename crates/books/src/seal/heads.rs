@@ -6,6 +6,7 @@
 use super::sums::Sums;
 use super::{Seals, same};
 use crate::audit;
+use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use schema::tables::books;
@@ -53,6 +54,12 @@ impl SignedHead {
     pub fn is_ours(&self, eras: &[Seals]) -> bool {
         eras.iter().any(|seals| same(&self.signature(seals), &self.signature))
     }
+}
+
+/// Where the books of the company in scope stand. Entries and audit records are numbered from 1 without a gap: so many there
+/// are of them.
+pub async fn stands(cx: &Cx<'_>) -> Result<Option<books::Model>> {
+    Ok(books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?)
 }
 
 /// What the row of a company's books is signed with.
