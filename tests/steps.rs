@@ -98,3 +98,28 @@ fn a_small_report_asks_a_handful_of_questions() {
         assert!((1..=*most).contains(&asked), "{path}: {asked} questions");
     }
 }
+
+/// What is sent to PostgreSQL together and waited for once, as the server's log counts it, without who looks now and then
+/// whether the database is there.
+fn flights(server: &Server, ask: impl FnOnce()) -> usize {
+    let counted = || {
+        let log = server.log();
+        log.lines().filter(|line| line.contains("\"a flight\"") && !line.contains("pg_stat_activity")).count()
+    };
+    let before = counted();
+    ask();
+    counted() - before
+}
+
+#[test]
+fn a_post_takes_three_flights_to_postgresql_and_one_of_them_lets_it_in() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let Some(server) = Server::start(Engine::Postgres, Options { environment, ..Options::default() }) else { return };
+    let shop = Shop::open(&server, Dialect::B);
+    let tax = shop.vat("20");
+    // What is prepared and remembered once is there.
+    sell(&shop, &tax, 4);
+    // The server writes for itself now and then: of several posts one has the wire for itself.
+    let least = (0..6).map(|_| flights(&server, || sell(&shop, &tax, 1))).min();
+    assert_eq!(least, Some(3));
+}
