@@ -35,7 +35,7 @@ async fn a_head_follows_the_one_before(database: &Database) {
         let session = writer.begin().await.unwrap();
         session.execute_unprepared("DELETE FROM mentions").await.unwrap();
         let committed = writer.commit_with(session, vec![head(version)]).await;
-        let asked = Statement::from_string(engine, "SELECT version FROM books");
+        let asked = Statement::from_string(engine, "SELECT MAX(version) AS version FROM books");
         let row = database.read.query_one_raw(asked).await.unwrap().unwrap();
         (matches!(committed, Committing::Committed), row.try_get::<i64>("", "version").unwrap())
     };
