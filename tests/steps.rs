@@ -1,9 +1,9 @@
 //! What questions cost does not depend on guesses: the steps of the engine are counted, in small books and in larger ones.
 
 use crate::harness::server::authorised;
-use crate::harness::shop::Shop;
+use crate::harness::shop::{Shop, id};
 use crate::harness::{Dialect, Engine, Options, Request, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What the engine did for what is asked, as the server's log counts it.
 fn steps(server: &Server, ask: impl FnOnce()) -> i64 {
@@ -96,6 +96,92 @@ fn a_small_report_asks_a_handful_of_questions() {
         let request = request.header("X-Business-Id", &shop.company.id);
         let asked = questions(&server, || drop(server.send(&request).expect(200)));
         assert!((1..=*most).contains(&asked), "{path}: {asked} questions");
+    }
+}
+
+/// What a trader does again and again: each is done to what the one before it made.
+const DONE: &[&str] = &[
+    "a sale of hours",
+    "an edit of it",
+    "money for it",
+    "a sale of goods",
+    "a part of it credited",
+    "a purchase of goods",
+    "money for that",
+    "an order",
+    "a delivery of it",
+    "an invoice of that",
+    "a journal",
+];
+
+/// A round of it, all on one day: what each cost.
+fn round(shop: &Shop<'_>, goods: &str, tax: &str) -> Vec<i64> {
+    let date = "2026-03-10";
+    let hours = json!([{"description": "Hour", "quantity": 1, "unitPrice": "90", "taxCodeId": tax}]);
+    let pieces = json!([{"itemId": goods, "quantity": 2, "unitPrice": "9", "taxCodeId": tax}]);
+    let mut spent = Vec::new();
+    let mut made = |work: &dyn Fn() -> Value| -> Value {
+        let mut done = None;
+        spent.push(steps(shop.company.server, || done = Some(work())));
+        done.unwrap()
+    };
+    let allocated = |document: &Value| json!([{"targetId": id(document), "amount": "1"}]);
+    let with = |mut body: Value, key: &str, value: Value| {
+        body[key] = value;
+        body
+    };
+    let sale = made(&|| shop.sale(date, hours.clone()));
+    let body = json!({"date": date, "partyId": shop.customer, "reference": "anew", "lines": hours});
+    made(&|| shop.ask("PUT", "salesInvoices", &format!("/{}", id(&sale)), Some(&body)).expect(200).data);
+    made(&|| shop.make("receipts", &with(shop.receipt(date, "1"), "allocations", allocated(&sale))));
+    let sale = made(&|| shop.sale(date, pieces.clone()));
+    let line = json!([{"lineId": sale["lines"][0]["id"], "quantity": 1}]);
+    let credit = json!({"date": date, "lines": line});
+    made(&|| shop.act("POST", "salesInvoices", &sale, "credit-notes", Some(&credit)).expect(201).data);
+    let purchase = made(&|| shop.purchase(date, pieces.clone()));
+    made(&|| shop.make("payments", &with(shop.payment(date, "1"), "allocations", allocated(&purchase))));
+    let order = json!({"date": date, "partyId": shop.customer, "lines": pieces});
+    let order = made(&|| shop.make("salesOrders", &order));
+    let sent = json!({"date": date});
+    let note = made(&|| shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&sent)).expect(201).data);
+    made(&|| shop.act("POST", "deliveryNotes", &note, "invoices", Some(&sent)).expect(201).data);
+    let line = |code: &str, side: &str| json!({"accountId": shop.company.account(code), side: "5"});
+    let lines = json!([line("6000", "debit"), line("1010", "credit")]);
+    made(&|| shop.make("journals", &json!({"date": date, "lines": lines})));
+    spent
+}
+
+/// What a round of them costs mostly: the middle one, for now and then something is kept that is asked for later.
+fn mostly(rounds: &[Vec<i64>]) -> Vec<i64> {
+    let middle = |at: usize| {
+        let mut of_all: Vec<i64> = rounds.iter().map(|round| round[at]).collect();
+        of_all.sort_unstable();
+        of_all[of_all.len() / 2]
+    };
+    (0..DONE.len()).map(middle).collect()
+}
+
+#[test]
+fn what_is_posted_costs_the_same_however_long_the_books_are() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    let (goods, tax) = (shop.item(json!({"code": "G"})), shop.vat("20"));
+    let opening = json!([{"itemId": goods, "quantityDelta": 9_000, "unitCost": "4"}]);
+    shop.make("stockAdjustments", &json!({"date": "2026-01-01", "reason": "opening", "lines": opening}));
+    let rounds = |count: usize| -> Vec<Vec<i64>> { (0..count).map(|_| round(&shop, &goods, &tax)).collect() };
+    // The first of a kind make rows of sums that the others add to.
+    rounds(3);
+    let few = mostly(&rounds(9));
+    let between = 300;
+    for _ in 0..between {
+        shop.sale("2026-03-10", json!([{"itemId": goods, "quantity": 1, "unitPrice": "9", "taxCodeId": tax}]));
+    }
+    let many = mostly(&rounds(9));
+    for (what, (few, many)) in DONE.iter().zip(few.iter().zip(&many)) {
+        assert!(*few > 0, "{what}: nothing was counted");
+        // Not even a step for ten of the sales that came between.
+        assert!(many - few < between / 10, "{what}: {few} steps in small books, {many} in longer ones");
     }
 }
 

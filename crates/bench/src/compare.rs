@@ -24,6 +24,9 @@ pub(crate) struct Asking {
     least: u64,
 }
 
+/// As long as it takes to ask for something once.
+const ONCE: Duration = Duration::from_millis(1);
+
 /// What is asked, by how many, of one of the servers.
 struct Case {
     what: String,
@@ -78,6 +81,21 @@ pub(crate) async fn run(place: &Place, asking: &Asking, turns: &Turns, figures: 
                 (server.subject(), (case.asked)(shop, server, &path))
             })
             .collect();
+        let [of_new, of_old] = subjects.as_slice() else { return Err("two are compared".into()) };
+        // What the one of before could not answer, it does not answer at any rate.
+        if let Err(refused) = turn(of_old.0, &of_old.1, 1, ONCE).await {
+            let new = turn(of_new.0, &of_new.1, case.clients, length).await?;
+            figures.add(Figure {
+                engine: place.engine(),
+                what: case.what,
+                unit: "a second",
+                ours: new.rate,
+                beside: Some(("before", 0)),
+                target: Target::AtLeast(asking.least),
+                told: format!("p50 {} us, p99 {} us; the one of before says {refused}", new.p50, new.p99),
+            });
+            continue;
+        }
         let seen = in_turns(&subjects, case.clients, length, turns.turns).await?;
         let [new, old] = seen.as_slice() else { return Err("two are compared".into()) };
         figures.add(Figure {

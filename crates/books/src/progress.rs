@@ -5,6 +5,7 @@
 //! Refuses: to decide what may follow what.
 
 use crate::Leaving;
+use crate::among::among;
 use crate::balances::sum;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -253,40 +254,63 @@ fn check_cover(line: &Line) -> Result<()> {
 
 /// What took of a line until a later day took it until then: on no day is more taken than there is.
 async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
-    let taking: Vec<RecordId> = plan
-        .steps
-        .iter()
-        .filter(|(_, (_, step))| [step.fulfilled, step.invoiced, step.returned].iter().any(|one| *one > Quantity::ZERO))
-        .map(|(line, _)| *line)
-        .collect();
+    let takes = |step: &Step| [step.fulfilled, step.invoiced, step.returned].iter().any(|one| *one > Quantity::ZERO);
+    let taking: Vec<RecordId> = plan.steps.iter().filter(|(_, (_, step))| takes(step)).map(|(line, _)| *line).collect();
     if taking.is_empty() {
         return Ok(());
     }
-    let later = progress_moves::Entity::find()
+    let moves = progress_moves::Entity::find()
         .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(progress_moves::Column::LineId.is_in(taking))
-        .filter(progress_moves::Column::Date.gt(day))
+        .filter(among(cx, progress_moves::Column::LineId, taking.iter().copied()))
         .filter(progress_moves::Column::IsCorrection.eq(false));
-    let later = later.all(&cx.db).await?;
-    for (id, (line, _)) in &plan.steps {
-        let moves = later.iter().filter(|moved| moved.line_id == *id).map(|moved| {
-            let returned = if line.is_order() { Quantity::ZERO } else { moved.returned };
-            let invoiced = if line.is_order() { moved.fulfilled } else { moved.invoiced };
-            (moved.date, -i128::from(invoiced.units()) - i128::from(returned.units()))
-        });
-        let open = i128::from(line.open().units());
-        let least = course::least(open, moves);
-        let Some(until) = least.until.filter(|_| least.amount < Ord::min(open, 0)) else { continue };
-        return Err(Error::Conflict(Conflict {
-            code: "over_fulfilment",
-            title: format!("More than is left until {until} of a line that it follows"),
-            errors: FieldErrors::one(
-                "date",
-                format!("must be {until} or later: until then, what is void since took the rest"),
-            ),
-        }));
+    let moves = moves.all(&cx.db).await?;
+    for id in taking {
+        let Some((line, step)) = plan.steps.get(&id) else { continue };
+        let own: Vec<&progress_moves::Model> = moves.iter().filter(|moved| moved.line_id == id).collect();
+        if let Some(free) = free_again(line, day, &own).or_else(|| free_of_goods(line, (day, *step), &own)) {
+            return Err(Error::Conflict(Conflict {
+                code: "over_fulfilment",
+                title: format!("More than is left before {free} of a line that it follows"),
+                errors: FieldErrors::one(
+                    "date",
+                    format!("must be {free} or later: until then, others take what is wanted of the line"),
+                ),
+            }));
+        }
     }
     Ok(())
+}
+
+/// The day from which there is as much left of a line as is taken, where it is a later one. The line stands as it does with
+/// that.
+fn free_again(line: &Line, day: Day, moves: &[&progress_moves::Model]) -> Option<Day> {
+    let later = moves.iter().filter(|moved| moved.date > day).map(|moved| {
+        let took = if line.is_order() { [moved.fulfilled, Quantity::ZERO] } else { [moved.invoiced, moved.returned] };
+        (moved.date, -took.into_iter().map(|took| i128::from(took.units())).sum::<i128>())
+    });
+    let open = i128::from(line.open().units());
+    let least = course::least(open, later);
+    least.until.filter(|_| least.amount < Ord::min(open, 0))
+}
+
+/// The day from which no more of a line of goods is invoiced, or gone back, than there is, where it is a later one.
+fn free_of_goods(line: &Line, (day, step): (Day, Step), moves: &[&progress_moves::Model]) -> Option<Day> {
+    if line.is_order() {
+        return None;
+    }
+    let whole = i128::from(line.quantity.units());
+    let taken = |day, invoiced: Quantity, returned: Quantity| {
+        let [invoiced, returned] = [invoiced, returned].map(|quantity| i128::from(quantity.units()));
+        course::Taken { day, invoiced, returned }
+    };
+    let over = |from: Day| {
+        let others = moves.iter().map(|moved| taken(moved.date, moved.invoiced, moved.returned));
+        course::overtaken(whole, others.chain([taken(from, step.invoiced, step.returned)]))
+    };
+    let mut later: Vec<Day> = moves.iter().map(|moved| moved.date).filter(|later| *later > day).collect();
+    later.sort_unstable();
+    let first = over(day).filter(|over| *over >= day)?;
+    Some(later.into_iter().find(|from| over(*from).is_none()).unwrap_or(first))
 }
 
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.

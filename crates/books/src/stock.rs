@@ -418,7 +418,9 @@ pub async fn take_back(cx: &Cx<'_>, row: &documents::Model, day: impl Fn(Day) ->
     let mut waits = Waits::default();
     for Gone { fact, day } in &gone {
         if fact.is_movement() {
-            cx.shifted().note(fact.item_id, (*day, row.posted_at));
+            // What comes out of days before is gone from the morning of this one on: before all that was done on it.
+            let at = if fact.date < *day && !sown(Fault::VoidComesAfterTheCount) { None } else { row.posted_at };
+            cx.shifted().note(fact.item_id, (*day, at));
         }
         waits.add(fact, *day, back(fact.booked_waits)?)?;
         if fact.is_movement() || fact.booked_stock != Money::ZERO {

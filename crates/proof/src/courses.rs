@@ -1,6 +1,8 @@
-//! What was void, or allocated no longer, as of a later day: on the days before, no more was taken than there was.
+//! What was void, or allocated no longer, as of a later day: on the days before, no more was taken than there was. Nor was
+//! more of a line of goods invoiced on any day than had not gone back.
 //!
-//! Where nothing ended on a later day, what stands by now says so already. Read from rows and added up here, day by day.
+//! Where nothing ended on a later day and nothing went back, what stands by now says so already. Read from rows and added
+//! up here, day by day.
 
 use super::shares::{Amounts, invoiced, taken, within};
 use super::{Check, Findings, Wide, shown};
@@ -105,6 +107,12 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
             .distinct();
         lines.extend(moved.into_tuple::<RecordId>().all(&reader.db).await?);
     }
+    let gone_back = progress::Entity::find()
+        .select_only()
+        .column(progress::Column::LineId)
+        .filter(progress::Column::BusinessId.eq(business))
+        .filter(progress::Column::Returned.ne(0));
+    lines.extend(gone_back.into_tuple::<RecordId>().all(&reader.db).await?);
     let lines: Vec<RecordId> = lines.into_iter().collect();
     for portion in lines.chunks(AT_ONCE) {
         let rows = progress::Entity::find()
@@ -116,15 +124,14 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
             .filter(progress_moves::Column::BusinessId.eq(business))
             .filter(progress_moves::Column::LineId.is_in(rows.iter().map(|line| line.line_id)))
             .filter(progress_moves::Column::IsCorrection.eq(false));
-        let mut taken: HashMap<RecordId, BTreeMap<Day, (Wide, Wide)>> = HashMap::new();
+        let mut taken: HashMap<RecordId, Vec<Took>> = HashMap::new();
         for row in moves.all(&reader.db).await? {
-            let (invoiced, returned) = taken.entry(row.line_id).or_default().entry(row.date).or_default();
-            *invoiced += Wide::from(row.invoiced.units());
-            *returned += Wide::from(row.returned.units());
+            let took = [row.invoiced, row.returned].map(|quantity| Wide::from(quantity.units()));
+            taken.entry(row.line_id).or_default().push((row.date, took));
         }
         for line in &rows {
-            let days = taken.get(&line.line_id).into_iter().flatten().map(|(day, took)| (*day, *took));
-            if let Some(day) = over_note(Wide::from(line.quantity.units()), days) {
+            let took = taken.get(&line.line_id).map_or(&[][..], Vec::as_slice);
+            if let Some(day) = over_note(Wide::from(line.quantity.units()), took) {
                 findings.add(format!("line {} of a note: on {day} more is taken than there is", line.line_id));
             }
         }
@@ -132,22 +139,21 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
     Ok(lines.len())
 }
 
+/// What was invoiced on a day, and what went back.
+type Took = (Day, [Wide; 2]);
+
 /// The first day on which more of a note's line is invoiced, or returned, than there is, or more is invoiced than had not
-/// gone back by then. What was invoiced may go back afterwards.
-fn over_note(whole: Wide, days: impl Iterator<Item = (Day, (Wide, Wide))>) -> Option<Day> {
-    let (mut invoiced, mut returned) = (0, 0);
-    for (day, (more, back)) in days {
-        invoiced += more;
-        // What came again on the very day is there to be invoiced.
-        if more > 0 && invoiced + Ord::min(returned, returned + back) > whole {
-            return Some(day);
-        }
-        returned += back;
-        if invoiced > whole || returned > whole {
-            return Some(day);
-        }
-    }
-    None
+/// gone back by then. What was invoiced may go back afterwards, and what came again on the very day is there.
+fn over_note(whole: Wide, took: &[Took]) -> Option<Day> {
+    let sum = |of: &dyn Fn(&Took) -> Wide| took.iter().map(of).sum::<Wide>();
+    let over = |day: Day| {
+        let until = |which: usize| sum(&|(at, took)| if *at <= day { took[which] } else { 0 });
+        let today = sum(&|(at, took)| if *at == day { took[0] } else { 0 });
+        let went_today = sum(&|(at, took)| if *at == day { Ord::max(took[1], 0) } else { 0 });
+        let (invoiced, returned) = (until(0), until(1));
+        invoiced > whole || returned > whole || (today > 0 && invoiced + returned - went_today > whole)
+    };
+    took.iter().map(|(day, _)| *day).collect::<BTreeSet<Day>>().into_iter().find(|day| over(*day))
 }
 
 /// A note that credits, from its day on until it ends.
@@ -240,10 +246,16 @@ mod tests {
             ("invoiced while it was away", &[("03-09", 0, 4), ("03-12", 4, 0), ("03-15", 0, -4)], Some("03-12")),
             ("invoiced twice until one was void", &[("03-09", 4, 0), ("03-10", 4, 0), ("03-15", -4, 0)], Some("03-10")),
             ("invoiced on the day that it came again", &[("03-09", 0, 4), ("03-15", 4, -4)], None),
+            (
+                "credited until a day, and gone back on it",
+                &[("03-01", 4, 0), ("06-01", -4, 4), ("07-01", 4, -4), ("07-01", 0, 4)],
+                None,
+            ),
             ("gone back twice", &[("03-09", 0, 3), ("03-10", 0, 3)], Some("03-10")),
         ] {
-            let moves = moves.iter().map(|(at, invoiced, returned)| (day(at), (*invoiced, *returned)));
-            assert_eq!(over_note(4, moves), expected.map(day), "{name}");
+            let took: Vec<Took> =
+                moves.iter().map(|(at, invoiced, returned)| (day(at), [*invoiced, *returned])).collect();
+            assert_eq!(over_note(4, &took), expected.map(day), "{name}");
         }
     }
 

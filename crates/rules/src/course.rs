@@ -50,6 +50,42 @@ pub fn levels(moves: impl IntoIterator<Item = (Day, i128)>) -> Vec<(Day, i128)> 
     if sown(Fault::EndedNeverTook) { Vec::new() } else { summed.collect() }
 }
 
+/// What a document takes of a line of goods that were delivered or received, on its day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    pub day: Day,
+    pub invoiced: i128,
+    pub returned: i128,
+}
+
+/// What is taken of a line of goods on a day, all of it together. What came again is kept apart from what went back: it is
+/// there to be invoiced on that day, and what is invoiced on a day goes back after it.
+#[derive(Debug, Clone, Copy, Default)]
+struct OfDay {
+    invoiced: i128,
+    came: i128,
+    went: i128,
+}
+
+/// The first day on which more of a line of goods is invoiced, or goes back, than there is, or more is invoiced than had not
+/// gone back by then. What was invoiced may go back afterwards.
+pub fn overtaken(whole: i128, taken: impl IntoIterator<Item = Taken>) -> Option<Day> {
+    let mut days: BTreeMap<Day, OfDay> = BTreeMap::new();
+    for one in taken {
+        let day = days.entry(one.day).or_default();
+        day.invoiced += one.invoiced;
+        *(if one.returned < 0 { &mut day.came } else { &mut day.went }) += one.returned;
+    }
+    let (mut invoiced, mut returned) = (0, 0);
+    days.into_iter().find_map(|(day, of_day)| {
+        invoiced += of_day.invoiced;
+        returned += of_day.came;
+        let away = if of_day.invoiced > 0 && !sown(Fault::InvoicedWhileAway) { returned } else { 0 };
+        returned += of_day.went;
+        (invoiced + away > whole || returned > whole).then_some(day)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +116,37 @@ mod tests {
     fn levels_are_what_days_come_to() {
         let told = levels(moves(&[("03-01", 100), ("01-20", -100), ("02-01", 10), ("02-01", -10)]));
         assert_eq!(told, [(day("01-20"), -100), (day("02-01"), -100), (day("03-01"), 0)]);
+    }
+
+    #[test]
+    fn of_goods_no_more_is_invoiced_than_had_not_gone_back() {
+        for (name, taken, expected) in [
+            (
+                "what was invoiced goes back, and comes again",
+                &[("03-09", 4, 0), ("03-12", 0, 4), ("03-15", 0, -4)][..],
+                None,
+            ),
+            ("invoiced and gone back on a day", &[("03-09", 4, 4)], None),
+            ("invoiced while it was away", &[("03-09", 0, 4), ("03-12", 4, 0), ("03-15", 0, -4)], Some("03-12")),
+            ("invoiced on the day that it came again", &[("03-09", 0, 4), ("03-15", 4, 0), ("03-15", 0, -4)], None),
+            ("gone back twice", &[("03-09", 0, 3), ("03-10", 0, 3)], Some("03-10")),
+            (
+                "credited until a day, and gone back on it",
+                &[("03-01", 1, 0), ("06-01", -1, 1), ("07-01", 1, -1), ("07-01", 0, 1)],
+                None,
+            ),
+            (
+                "credited until a day, and gone back before it",
+                &[("03-01", 4, 0), ("03-02", 0, 4), ("06-01", -4, 4), ("07-01", 4, -4)],
+                Some("06-01"),
+            ),
+        ] {
+            let taken = taken.iter().map(|(at, invoiced, returned)| Taken {
+                day: day(at),
+                invoiced: *invoiced,
+                returned: *returned,
+            });
+            assert_eq!(overtaken(4, taken), expected.map(day), "{name}");
+        }
     }
 }

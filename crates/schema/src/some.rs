@@ -1,7 +1,7 @@
 //! Conditions that an index on some rows is made for. They are written out: an engine chooses such an index by the text of
 //! the condition, and where a value is bound it cannot know, or plans the statement anew each time.
 
-use crate::tables::{documents, open_items};
+use crate::tables::{document_lines, documents, open_items};
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 
 /// Items of which something is left to settle.
@@ -12,4 +12,9 @@ pub fn is_open() -> SimpleExpr {
 /// Documents that are not posted yet.
 pub fn is_draft() -> SimpleExpr {
     Expr::col((documents::Entity, documents::Column::Status)).eq(Expr::cust("'draft'"))
+}
+
+/// Lines of stock adjustments.
+pub fn is_of_adjustments() -> SimpleExpr {
+    Expr::col((document_lines::Entity, document_lines::Column::Kind)).eq(Expr::cust("'stockAdjustment'"))
 }

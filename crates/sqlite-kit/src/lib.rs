@@ -104,6 +104,8 @@ impl Connection {
             let mut rows = prepared.raw_query();
             // A statement may answer rows nobody asked for; it has happened when it has come to its end.
             while rows.next()?.is_some() {}
+            drop(rows);
+            tell_steps(prepared, &statement.sql, 0);
             Ok(reads)
         })?;
         let changed = if reads { 0 } else { self.inner.changes() };
@@ -117,6 +119,8 @@ impl Connection {
             bind(prepared, values)?;
             let mut rows = prepared.raw_query();
             while rows.next()?.is_some() {}
+            drop(rows);
+            tell_steps(prepared, sql, 0);
             Ok(())
         })
     }

@@ -109,6 +109,8 @@ faults! {
     MissingTakenForThere,
     /// What comes late for a time before a count leaves its difference as it was.
     CountStandsStill,
+    /// What is void as of the day of a count is gone after it.
+    VoidComesAfterTheCount,
     /// At standard cost the stock takes what was paid.
     StandardTakesWhatWasPaid,
     /// A new standard cost leaves what is there as it was.
@@ -133,6 +135,8 @@ faults! {
     VoidKeepsItsShare,
     /// What was void as of a later day took nothing until then.
     EndedNeverTook,
+    /// What went back may be invoiced.
+    InvoicedWhileAway,
     /// Invoices of an order take no discount of it.
     DiscountOfOrderForgotten,
     /// A credit has the exchange rate of its own day.

@@ -114,6 +114,8 @@ fn document_lines() -> Table {
         .found_by_own("document_lines_by_line", "id")
         .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
         .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
+        // What was counted is asked for by whatever moves, and sales of a day are many.
+        .found_by_own("document_lines_of_adjustments", "item_id, date WHERE kind = 'stockAdjustment'")
         .found_by_own("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
 }
 

@@ -5,7 +5,8 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
-use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents};
+use schema::some::is_of_adjustments;
+use schema::tables::{DocumentStatus, document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::Deserialize;
 
@@ -33,7 +34,7 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
         .select_only()
         .column(document_lines::Column::DocumentId)
         .filter(document_lines::Column::BusinessId.eq(business))
-        .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
+        .filter(is_of_adjustments())
         .filter(document_lines::Column::ItemId.eq(item))
         .filter(document_lines::Column::Date.gt(day));
     let found: Vec<RecordId> = documents::Entity::find()

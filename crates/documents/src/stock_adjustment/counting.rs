@@ -13,7 +13,8 @@ use crate::money::Quantity;
 use books::among::among;
 use books::balances::sum;
 use books::cx::Cx;
-use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_moves};
+use schema::some::is_of_adjustments;
+use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_facts, stock_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap};
@@ -35,6 +36,7 @@ pub(super) async fn deltas(
         // What was voided on a later day was there on this one.
         let before = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.lt(date));
         let mut on_the_day = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.eq(date));
+        let mut known = Vec::new();
         if let PostedAt(Some(posted_at)) = asked.posted_at {
             let document = stock_moves::Entity::belongs_to(documents::Entity)
                 .from((stock_moves::Column::BusinessId, stock_moves::Column::DocumentId))
@@ -42,9 +44,12 @@ pub(super) async fn deltas(
             on_the_day = on_the_day
                 .join(JoinType::InnerJoin, document.into())
                 .filter(documents::Column::PostedAt.lte(posted_at));
+            known.push(came_out(cx, date, posted_at, &counted).await?);
         }
-        for rows in [before, on_the_day] {
-            let rows: Vec<(RecordId, i64)> = rows.into_tuple().all(&cx.db).await?;
+        for moves in [before, on_the_day] {
+            known.push(moves.into_tuple().all(&cx.db).await?);
+        }
+        for rows in known {
             for (item, quantity) in rows {
                 let sum = there.entry(item).or_default();
                 *sum = sum.checked_add(quantity).ok_or_else(Error::too_large)?;
@@ -59,6 +64,35 @@ pub(super) async fn deltas(
         (None, None) => Ok(Quantity::ZERO),
     };
     asked.lines.iter().enumerate().map(delta).collect()
+}
+
+/// What of days before came out on the day of a count, and was posted later than that: it never was from this morning on,
+/// whenever that was done.
+async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]) -> Result<Vec<(RecordId, i64)>> {
+    use stock_facts::Column;
+    let business = cx.business_id()?;
+    let posted_later = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::PostedAt.gt(posted_at));
+    let gone: Vec<RecordId> = stock_facts::Entity::find()
+        .select_only()
+        .column(Column::CancelsId)
+        .filter(Column::BusinessId.eq(business))
+        .filter(Column::ItemId.is_in(items.iter().copied()))
+        .filter(Column::Date.eq(date))
+        .filter(Column::CancelsId.is_not_null())
+        .filter(Column::DocumentId.in_subquery(posted_later.into_query()))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let never_were = stock_facts::Entity::find()
+        .filter(Column::BusinessId.eq(business))
+        .filter(among(cx, Column::Id, gone))
+        .filter(Column::Date.lt(date));
+    let never_were = never_were.all(&cx.db).await?;
+    Ok(never_were.iter().map(|fact| (fact.item_id, -fact.moves().units())).collect())
 }
 
 /// How many of these items moved.
@@ -85,7 +119,7 @@ async fn behind(cx: &Cx<'_>, shifted: &Shifted) -> Result<Vec<RecordId>> {
         .select_only()
         .column(document_lines::Column::DocumentId)
         .filter(document_lines::Column::BusinessId.eq(business))
-        .filter(document_lines::Column::Kind.eq(DocumentKind::StockAdjustment))
+        .filter(is_of_adjustments())
         .filter(document_lines::Column::Date.gte(first.0))
         .filter(among(cx, document_lines::Column::ItemId, shifted.keys().copied()));
     let found: Vec<(RecordId, Day, Option<Instant>)> = documents::Entity::find()
