@@ -60,6 +60,9 @@ async fn a_head_that_does_not_follow_is_refused_with_its_batch_on_postgresql() {
     a_head_follows_the_one_before(&database).await;
 }
 
+/// What is known of a row and its seal, what is done, and whether that is what is noted then.
+type Case<'c> = (Option<(Vec<Value>, &'c str)>, &'c [&'c str], bool);
+
 /// A counter: its company, series, period, last number and day.
 fn counter(last: i64, date: i64) -> Vec<Value> {
     let id = Uuid::from_u128(7);
@@ -80,8 +83,7 @@ async fn what_is_noted_is_what_was_foreseen_or_nothing_is_committed() {
     let name: Name = ("number_counters".into(), Some(crate::ids::BusinessId(id)), format!("{}/2026", id.simple()));
     let next = "UPDATE number_counters SET last = 2, seal = 'two'";
     let by_hand = "UPDATE number_counters SET last = 1, seal = 'one'";
-    // What is known of the row and its seal; what is done; and whether that is what is noted.
-    let cases: [(Option<(Vec<Value>, &str)>, &[&str], bool); 8] = [
+    let cases: [Case<'_>; 8] = [
         (Some((counter(1, 20_000), "other")), &[next], false),
         (Some((counter(0, 20_000), "one")), &[next], false),
         // It changed to what it was to become anyway, behind everybody's back.
