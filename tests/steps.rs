@@ -184,3 +184,29 @@ fn what_is_posted_costs_the_same_however_long_the_books_are() {
         assert!(many - few < between / 10, "{what}: {few} steps in small books, {many} in longer ones");
     }
 }
+
+/// What is sent to PostgreSQL together and waited for once, as the server's log counts it, without who looks now and then
+/// whether the database is there.
+fn flights(server: &Server, ask: impl FnOnce()) -> usize {
+    let counted = || {
+        let log = server.log();
+        log.lines().filter(|line| line.contains("\"a flight\"") && !line.contains("pg_stat_activity")).count()
+    };
+    let before = counted();
+    ask();
+    counted() - before
+}
+
+#[test]
+fn a_post_takes_four_flights_to_postgresql_and_two_of_them_let_it_in() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let Some(server) = Server::start(Engine::Postgres, Options { environment, ..Options::default() }) else { return };
+    let shop = Shop::open(&server, Dialect::B);
+    let tax = shop.vat("20");
+    // What is prepared and remembered once is there.
+    sell(&shop, &tax, 4);
+    // The server writes for itself now and then: of several posts one has the wire for itself.
+    let least = (0..6).map(|_| flights(&server, || sell(&shop, &tax, 1))).min();
+    // Who comes is asked as they come, and once their body is whole; then it begins, and is written and committed.
+    assert_eq!(least, Some(4));
+}

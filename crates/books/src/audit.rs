@@ -249,8 +249,10 @@ fn looked_for(json: &str) -> Option<String> {
     if let Some(within) = looked.within {
         looked = serde_json::from_str(within.get()).ok()?;
     }
-    let texts = looked.texts.into_iter().flatten().filter_map(|text| serde_json::from_str::<String>(text.get()).ok());
-    Some(search_key(&texts.collect::<Vec<_>>().join(" ")))
+    // Most of them are there and hold nothing, which is no mistake to make words of.
+    let text = |text: &RawValue| serde_json::from_str::<Option<String>>(text.get()).ok().flatten();
+    let texts: Vec<String> = looked.texts.into_iter().flatten().filter_map(text).collect();
+    Some(search_key(&texts.join(" ")))
 }
 
 /// Records that a word is found in; those from before there was a column for it by what they hold.

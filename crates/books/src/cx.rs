@@ -30,7 +30,7 @@ use schema::reader::{Alone, Host, Reader, Snapshot};
 use schema::rights::Action;
 use schema::tables::{DocumentKind, EntryRef, documents, entries, entry_lines};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a write expects the record to be: the `If-Match` header, already taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +79,12 @@ pub struct Cx<'a> {
     abroad: Abroad,
     /// Documents whose tax may come to something else by this command.
     taxed: Taxed,
+    /// The record that this command answers, as JSON, where it was written for the audit log already.
+    answer: Mutex<Option<Answer>>,
 }
+
+/// A record as it is answered: which, in which version, and as JSON.
+pub type Answer = (RecordId, i64, String);
 
 /// What a context is made of besides its connection.
 #[derive(Clone, Copy)]
@@ -135,6 +140,7 @@ impl<'a> Cx<'a> {
             shifted: Shifted::default(),
             abroad: Abroad::default(),
             taxed: Taxed::default(),
+            answer: Mutex::default(),
         }
     }
 
@@ -380,6 +386,16 @@ impl<'a> Cx<'a> {
             // What the database objects to may be somebody else's; the lane finds out whose.
             other => Error::internal(format!("what was planned could not be written: {other:?}")),
         })
+    }
+
+    /// The command answers this very record, as the audit log has it.
+    pub fn answers(&self, answer: Answer) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
+    /// What the command answers, where it was written already.
+    pub fn take_answer(&self) -> Option<Answer> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Notes a change in the company's audit log.

@@ -21,7 +21,7 @@ mod tax_months;
 mod trade_months;
 
 use crate::clock::Instant;
-use crate::database::Session;
+use crate::database::{Answered, Session};
 use crate::error::Result;
 use crate::ids::BusinessId;
 use crate::remembered::{self, Changes};
@@ -32,10 +32,13 @@ use crate::shelf::Share;
 use company::Company;
 use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
-pub use inserting::add_sums;
+pub use inserting::{add_sums, plain};
 use pending::Pending;
 use schema::tables::{books, tax_beginnings};
-use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QuerySelect, QueryTrait, Statement};
+use sea_orm::{
+    ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, QuerySelect, QueryTrait,
+    Statement,
+};
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -70,6 +73,8 @@ struct Inner {
     rehearsed: Option<Vec<Rehearsed>>,
     /// Rows that took the place of others in this batch.
     written: Written,
+    /// Whether something of this batch is in the database already.
+    is_under_way: bool,
     /// Companies whose books began since the last flush.
     founded: Vec<BusinessId>,
     /// Whether the command that runs only plans: what it writes is not undone by itself.
@@ -122,12 +127,19 @@ impl Desk {
         self.batch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new transaction begins: versions are to be compared anew.
-    pub async fn new_batch(&self, session: &Session) -> Result<()> {
+    /// What a batch asks as it begins: where the books of its company stand, which locks them where there are other writers,
+    /// and then how often it changed who may do what.
+    pub fn first_questions(engine: DbBackend, company: Option<BusinessId>) -> Vec<Statement> {
+        company.map(|company| standing_of(engine, company)).into_iter().chain([remembered::counting(engine)]).collect()
+    }
+
+    /// A new transaction begins: versions are to be compared anew. The first questions were answered so.
+    pub async fn new_batch(&self, session: &Session, company: Option<BusinessId>, answered: Answered) -> Result<()> {
         {
             let mut inner = self.inner();
             inner.confirmed.clear();
             inner.written.clear();
+            inner.is_under_way = false;
             inner.changes = None;
             let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
             if self.share.is_too_much(facts) || inner.companies.len() > MOST_COMPANIES {
@@ -136,6 +148,12 @@ impl Desk {
         }
         let batch = writing::begin(session).await?;
         *self.batch() = batch;
+        let mut answered = answered.into_iter();
+        if let Some(company) = company {
+            self.stands_at(company, answered.next().iter().flatten().next())?;
+        }
+        let counted = remembered::read(answered.next().iter().flatten().next())?;
+        self.inner().changes = Some(counted);
         Ok(())
     }
 
@@ -208,7 +226,14 @@ impl Desk {
             }
         }
         let asked = standing_of(connection.get_database_backend(), business);
-        let Some(row) = books::Entity::find().from_raw_sql(asked).one(connection).await? else { return Ok(false) };
+        self.stands_at(business, connection.query_one_raw(asked).await?.as_ref())
+    }
+
+    /// What was answered to where the books of a company stand. Whether there are any is answered.
+    fn stands_at(&self, business: BusinessId, answered: Option<&QueryResult>) -> Result<bool> {
+        let Some(row) = answered.map(|row| books::Model::from_query_result(row, "")).transpose()? else {
+            return Ok(false);
+        };
         let mut inner = self.inner();
         inner.confirmed.insert(business);
         if inner.companies.get(&business).is_none_or(|known| known.version != row.version) {

@@ -17,7 +17,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use schema::tables::books;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
-use sea_orm::{DbBackend, QuerySelect};
+use sea_orm::{DbBackend, QueryResult, QuerySelect, QueryTrait, Statement};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,17 +48,27 @@ const CHANGING: Changes = Changes(-1);
 
 /// The count of changes as the connection sees it: within a transaction, as of that. PostgreSQL counts at its end, and
 /// tells by a setting that there is something to count.
-pub async fn counted(connection: &impl ConnectionTrait) -> Result<Changes> {
+pub fn counting(engine: DbBackend) -> Statement {
     let count = table::Column::Count.into_expr();
-    let count = match connection.get_database_backend() {
+    let count = match engine {
         DbBackend::Postgres => {
             let is_changing = Expr::cust("COALESCE(current_setting('duet.access_changes', true), '') = 'changed'");
             Expr::case(is_changing, CHANGING.0).finally(count).into()
         }
         _ => count,
     };
-    let asked = table::Entity::find_by_id(1).select_only().expr_as(count, "count").into_tuple().one(connection).await?;
-    Ok(Changes(asked.ok_or_else(|| Error::internal("access_changes has no row"))?))
+    table::Entity::find_by_id(1).select_only().expr_as(count, "count").build(engine)
+}
+
+/// What was answered to it.
+pub fn read(answered: Option<&QueryResult>) -> Result<Changes> {
+    let row = answered.ok_or_else(|| Error::internal("access_changes has no row"))?;
+    Ok(Changes(row.try_get("", "count")?))
+}
+
+pub async fn counted(connection: &impl ConnectionTrait) -> Result<Changes> {
+    let asked = counting(connection.get_database_backend());
+    read(connection.query_one_raw(asked).await?.as_ref())
 }
 
 /// A question to the database that many ask: those who wait take the next answer that was asked for after they came.

@@ -2,11 +2,13 @@
 
 use crate::auth::user;
 use crate::clock::Instant;
+use crate::database::rows::{Kept, Step};
+use crate::desk::plain;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::UserId;
 use schema::idempotency::{Column, Entity, Model};
 use sea_orm::entity::prelude::*;
-use sea_orm::{IntoActiveModel, QuerySelect, QueryTrait};
+use sea_orm::{DbBackend, QuerySelect, QueryTrait};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -16,22 +18,22 @@ pub const KEPT: Duration = Duration::from_mins(24 * 60 + 30);
 /// Whose keys those are that somebody sent who was nobody yet.
 pub const NOBODY: UserId = UserId(Uuid::nil());
 
-/// Keeps the answers of a batch, and lets those of its users go that are too old: their keys may be used again.
-pub async fn write(connection: &impl ConnectionTrait, rows: Vec<Model>) -> Result<()> {
-    let Some(newest) = rows.iter().map(|row| row.created_at).max() else { return Ok(()) };
+/// What keeps the answers of a batch, and lets those of its users go that are too old: their keys may be used again.
+pub fn steps(engine: DbBackend, rows: Vec<Model>) -> Vec<Step> {
+    let Some(newest) = rows.iter().map(|row| row.created_at).max() else { return Vec::new() };
     let users: HashSet<UserId> = rows.iter().map(|row| row.user_id).collect();
-    Entity::delete_many()
-        .filter(Column::UserId.is_in(users))
-        .filter(Column::CreatedAt.lte(newest.minus(KEPT)))
-        .exec(connection)
-        .await?;
-    let rows = rows.into_iter().map(IntoActiveModel::into_active_model);
-    match Entity::insert_many(rows).exec_without_returning(connection).await {
-        Ok(_) => Ok(()),
+    let old =
+        Entity::delete_many().filter(Column::UserId.is_in(users)).filter(Column::CreatedAt.lte(newest.minus(KEPT)));
+    vec![Step::Statement(old.build(engine)), Step::Rows(plain::<Entity>(rows, Kept::Refuse))]
+}
+
+/// Why what was planned could not be written.
+pub fn refused(error: DbErr) -> Error {
+    if crate::fault::is_duplicate_of(&error, Entity.table_name()) {
         // Another process was faster with the same key: run again, and find its answer.
-        Err(error) if crate::fault::is_duplicate(&error) => Err(Error::Unavailable(Unavailable::Overloaded)),
-        Err(error) => Err(error.into()),
+        return Error::Unavailable(Unavailable::Overloaded);
     }
+    error.into()
 }
 
 /// Lets the keys of everybody go that are too old. What bounds the table is a day of writing.

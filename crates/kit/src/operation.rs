@@ -123,7 +123,15 @@ struct PreparedCreate<R: Resource>(R::Draft);
 
 impl<R: Resource> Prepared for PreparedCreate<R> {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, _: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
-        Box::pin(async move { Ok(Done::Record(shown(&R::create(cx, &self.0).await?)?)) })
+        Box::pin(async move {
+            let view = R::create(cx, &self.0).await?;
+            Ok(Done::Record(match cx.take_answer() {
+                Some((id, version, json)) if (id, version) == (view.id(), view.version()) => {
+                    Shown { id, version, json }
+                }
+                _ => shown(&view)?,
+            }))
+        })
     }
 
     fn plans(&self) -> bool {

@@ -32,6 +32,7 @@ fn filter(level: &str) -> EnvFilter {
         "launcher",
         "ledger_core",
         "masters",
+        "postgres_kit",
         "reports",
         "rules",
         "schema",

@@ -11,6 +11,8 @@ pub struct Fault {
     /// The server's five characters; empty where the server had nothing to object to.
     code: String,
     text: String,
+    /// The table that the server's complaint is about, where it is about one.
+    table: Option<Box<str>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +59,17 @@ impl Fault {
     }
 
     fn of(kind: Kind, text: impl Into<String>) -> Self {
-        Self { kind, code: String::new(), text: text.into() }
+        Self { kind, code: String::new(), text: text.into(), table: None }
     }
 
     /// The server's own code; empty where it had nothing to object to.
     pub fn code(&self) -> &str {
         &self.code
+    }
+
+    /// The table that the server's complaint is about, where it is about one.
+    pub fn table(&self) -> Option<&str> {
+        self.table.as_deref()
     }
 
     /// Whether the connection that said so is of no more use.
@@ -135,7 +142,8 @@ impl From<tokio_postgres::Error> for Fault {
             || matches!(told.severity(), "FATAL" | "PANIC");
         // Not the detail: it quotes the values.
         let kind = if ends { Kind::Lost } else { Kind::Refused };
-        Self { kind, code: told.code().code().to_owned(), text: told.message().to_owned() }
+        let table = told.table().map(Into::into);
+        Self { kind, code: told.code().code().to_owned(), text: told.message().to_owned(), table }
     }
 }
 

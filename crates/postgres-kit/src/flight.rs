@@ -1,14 +1,19 @@
-//! Rows that are put in, all statements of them sent at once.
+//! A flight: what is sent together. None of its legs waits for what the one before is answered.
 //!
-//! A statement takes the rows of one table as one array a column: its text does not grow with the rows, so that the server
-//! has prepared it once, and what is awaited does not grow with the tables.
+//! - Rows go in one statement a table, with one array a column: its text does not grow with the rows, so that the server has
+//!   prepared it once, and what is awaited does not grow with the tables.
+//! - What begins a transaction takes along what is asked first in it, and what ends one what is written last.
 
 use crate::fault::Fault;
-use crate::link::{Answer, Link};
-use crate::values::{Bound, Many};
-use futures_util::future::join_all;
-use sea_orm::Value;
+use crate::link::{Answer, Inner, Link, taken, tell};
+use crate::values::{Bound, Many, Shape};
+use futures_util::future::{join, join_all, try_join};
+use sea_orm::{ProxyRow, Statement as Asked, Value};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_postgres::Statement;
 
 /// The rows of one statement, which takes as many arrays as a row has values.
 #[derive(Debug, Clone)]
@@ -19,11 +24,33 @@ pub struct Rows {
     pub values: Vec<Value>,
 }
 
+/// One of the statements of a flight.
+#[derive(Debug, Clone)]
+pub enum Leg {
+    Rows(Rows),
+    Statement(Asked),
+}
+
+impl From<Rows> for Leg {
+    fn from(rows: Rows) -> Self {
+        Self::Rows(rows)
+    }
+}
+
+impl From<Asked> for Leg {
+    fn from(asked: Asked) -> Self {
+        Self::Statement(asked)
+    }
+}
+
+/// What each leg was answered, in their order; rows that are put in answer nothing.
+pub type Answers = Vec<Vec<ProxyRow>>;
+
 /// The server said that it does no more in a transaction after something in it failed.
 const AFTER_A_FAILURE: &str = "25P02";
 
 /// As many statements as are under way at once.
-const AT_ONCE: usize = 24;
+const AT_ONCE: usize = 28;
 
 impl Rows {
     /// As one array a column.
@@ -45,33 +72,184 @@ impl Rows {
     }
 }
 
-impl Link {
-    /// Puts in the rows of all statements, in their order.
-    pub async fn put(&self, all: Vec<Rows>) -> Result<(), Fault> {
-        let mut rest = all.into_iter().peekable();
-        while rest.peek().is_some() {
-            let some = rest.by_ref().take(AT_ONCE).map(Rows::columns).collect::<Result<Vec<_>, _>>()?;
-            self.send(some).await?;
-        }
-        Ok(())
+/// A leg with its values, before the server is asked for anything.
+enum Bare {
+    Rows(String, Vec<Many>),
+    Statement(String, Vec<Bound>),
+}
+
+impl Bare {
+    fn of(leg: Leg) -> Result<Self, Fault> {
+        Ok(match leg {
+            Leg::Rows(rows) => {
+                let (sql, columns) = rows.columns()?;
+                Self::Rows(sql, columns)
+            }
+            Leg::Statement(asked) => {
+                let (sql, values) = taken(asked)?;
+                Self::Statement(sql, values)
+            }
+        })
     }
 
-    async fn send(&self, all: Vec<(String, Vec<Many>)>) -> Result<(), Fault> {
-        let inner = self.inner().clone();
-        let sent = self.ask(Box::pin(async move {
-            let mut prepared = Vec::with_capacity(all.len());
-            for (sql, columns) in all {
+    fn sql(&self) -> &str {
+        match self {
+            Self::Rows(sql, _) | Self::Statement(sql, _) => sql,
+        }
+    }
+
+    async fn prepared(self, inner: &Inner) -> Result<Ready, Fault> {
+        Ok(match self {
+            Self::Rows(sql, columns) => {
                 let kinds = columns.iter().map(Many::kind).collect();
-                prepared.push((inner.prepared(sql, kinds).await?, columns));
+                Ready::Rows(inner.prepared(sql, kinds).await?, columns)
             }
-            // Each is sent when it is asked for the first time, which happens in their order.
-            let done = join_all(prepared.iter().map(|(statement, columns)| inner.put(statement, columns))).await;
-            let mut failed = done.into_iter().filter_map(Result::err);
-            match failed.find(|fault| fault.code() != AFTER_A_FAILURE) {
-                Some(fault) => Err(fault),
-                None => Ok(Answer::Done),
+            Self::Statement(sql, values) => {
+                let (statement, values) = inner.prepare(sql, values).await?;
+                Ready::Statement(Shape::of(statement.columns())?, statement, values)
+            }
+        })
+    }
+}
+
+/// A leg that can be sent.
+enum Ready {
+    Rows(Statement, Vec<Many>),
+    Statement(Shape, Statement, Vec<Bound>),
+}
+
+impl Ready {
+    async fn sent(&self, inner: &Inner) -> Result<Vec<ProxyRow>, Fault> {
+        match self {
+            Self::Rows(statement, columns) => inner.put(statement, columns).await.map(|_| Vec::new()),
+            Self::Statement(shape, statement, values) => inner.read(statement, values, shape, usize::MAX).await,
+        }
+    }
+}
+
+/// What the legs of a flight came to: what failed first is told, and not what followed from it.
+fn all(done: Vec<Result<Vec<ProxyRow>, Fault>>) -> Result<Answers, Fault> {
+    let failed = |done: &Result<_, Fault>| done.as_ref().err().filter(|fault| !is_after_a_failure(fault)).cloned();
+    match done.iter().find_map(failed) {
+        Some(fault) => Err(fault),
+        None => done.into_iter().collect(),
+    }
+}
+
+fn is_after_a_failure(fault: &Fault) -> bool {
+    fault.code() == AFTER_A_FAILURE
+}
+
+async fn prepared(inner: &Inner, legs: Vec<Bare>) -> Result<Vec<Ready>, Fault> {
+    let mut ready = Vec::with_capacity(legs.len());
+    for leg in legs {
+        ready.push(leg.prepared(inner).await?);
+    }
+    Ok(ready)
+}
+
+/// Each is sent when it is asked for the first time, which happens in their order.
+async fn sent(inner: &Inner, legs: &[Ready]) -> Vec<Result<Vec<ProxyRow>, Fault>> {
+    join_all(legs.iter().map(|leg| leg.sent(inner))).await
+}
+
+fn bare(legs: impl IntoIterator<Item = Leg>) -> Result<Vec<Bare>, Fault> {
+    legs.into_iter().map(Bare::of).collect()
+}
+
+impl Link {
+    /// Sends all legs, in their order.
+    pub async fn send(&self, legs: Vec<Leg>) -> Result<Answers, Fault> {
+        let mut answers = Vec::with_capacity(legs.len());
+        let mut rest = legs.into_iter().peekable();
+        while rest.peek().is_some() {
+            let some = bare(rest.by_ref().take(AT_ONCE))?;
+            tell(some.len(), some.first().map_or("", Bare::sql));
+            let inner = self.inner().clone();
+            let asked = self.ask(Box::pin(async move {
+                let some = prepared(&inner, some).await?;
+                all(sent(&inner, &some).await).map(Answer::Flight)
+            }));
+            match asked.await? {
+                Answer::Flight(some) => answers.extend(some),
+                _ => return Err(not_answered()),
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Sends a text of plain statements, and legs behind it. The text needs neither a lock nor the disk: who does not answer
+    /// it within `patience` is not there, however long the legs may take.
+    pub(crate) async fn send_behind(
+        &self,
+        text: String,
+        patience: Duration,
+        legs: Vec<Leg>,
+    ) -> Result<Result<Answers, Fault>, Fault> {
+        let (legs, inner) = (bare(legs)?, self.inner().clone());
+        tell(1 + legs.len(), &text);
+        let asked = self.ask(Box::pin(async move {
+            let legs = prepared(&inner, legs).await?;
+            let first = async {
+                let answered = timeout(patience, inner.plainly(&text)).await;
+                let answered = answered.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")));
+                // Whoever is not there answers nothing of what follows.
+                match answered {
+                    Err(fault) if fault.ends_connection() => Err(fault),
+                    answered => Ok(answered),
+                }
+            };
+            let (first, legs) = try_join(first, async { Ok(sent(&inner, &legs).await) }).await?;
+            first?;
+            Ok(match all(legs) {
+                Ok(answers) => Answer::Flight(answers),
+                Err(fault) => Answer::Failed(fault),
+            })
+        }));
+        match asked.await? {
+            Answer::Flight(answers) => Ok(Ok(answers)),
+            Answer::Failed(fault) => Ok(Err(fault)),
+            _ => Err(not_answered()),
+        }
+    }
+
+    /// Sends legs, and a text of plain statements behind them, which is not come to where one of them fails. Tells when the
+    /// text is on its way.
+    pub(crate) async fn send_before(
+        &self,
+        legs: Vec<Leg>,
+        text: &'static str,
+        is_sent: Arc<AtomicBool>,
+    ) -> Result<(), Fault> {
+        let (legs, inner) = (bare(legs)?, self.inner().clone());
+        tell(legs.len() + 1, text);
+        let asked = self.ask(Box::pin(async move {
+            let (legs, failed) = (prepared(&inner, legs).await?, AtomicBool::new(false));
+            let legs = join_all(legs.iter().map(async |leg| {
+                let done = leg.sent(&inner).await;
+                failed.fetch_or(done.is_err(), Ordering::AcqRel);
+                done
+            }));
+            let text = async {
+                // What could not even be sent the server knows nothing of.
+                if failed.load(Ordering::Acquire) {
+                    return Err(not_answered());
+                }
+                is_sent.store(true, Ordering::Release);
+                inner.plainly(text).await
+            };
+            let (legs, text) = join(legs, text).await;
+            // The word on all of it is that on the text; but why that was not come to, the legs say.
+            match text {
+                Ok(_) => Ok(Answer::Done),
+                Err(fault) if fault.ends_connection() => Err(fault),
+                Err(fault) => Err(all(legs).err().unwrap_or(fault)),
             }
         }));
-        sent.await.map(drop)
+        asked.await.map(drop)
     }
+}
+
+fn not_answered() -> Fault {
+    Fault::ours("a flight came back without its answers")
 }

@@ -13,13 +13,14 @@ mod flight;
 mod health;
 mod link;
 mod pool;
+mod prepared;
 mod proxied;
 mod target;
 mod tls;
 mod values;
 
 pub use fault::Fault;
-pub use flight::Rows;
+pub use flight::{Answers, Leg, Rows};
 pub use health::{Health, Standing};
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};

@@ -6,13 +6,14 @@
 //! - COMMIT is told apart: it happened, it did not, or nobody can know.
 
 use crate::fault::Fault;
+use crate::flight::{Answers, Leg};
+use crate::prepared::Prepared;
 use crate::target::Target;
 use crate::values::{Bound, Many, Shape};
 use futures_util::StreamExt;
 use sea_orm::{
     ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement as Asked,
 };
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,13 +26,14 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, SimpleQueryMessage, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// So many statements stay prepared on each connection.
-const PREPARED: usize = 256;
-
 /// What a statement came to.
 pub(crate) enum Answer {
     Rows(Vec<ProxyRow>),
     Count(u64),
+    /// What the legs of a flight were answered.
+    Flight(Answers),
+    /// What went before was done, and what followed failed.
+    Failed(Fault),
     Done,
 }
 
@@ -62,6 +64,15 @@ pub enum Begin {
     Snapshot,
 }
 
+impl Begin {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Writing => "BEGIN",
+            Self::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        }
+    }
+}
+
 pub struct Link {
     inner: Arc<Inner>,
     /// The connection itself; ended with the link, and the socket with it.
@@ -89,12 +100,6 @@ pub(crate) struct Inner {
     prepared: Mutex<Prepared>,
     /// What the server warned of last.
     warning: Mutex<Option<String>>,
-}
-
-#[derive(Default)]
-struct Prepared {
-    known: HashMap<(String, Vec<Type>), (Statement, u64)>,
-    uses: u64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -160,28 +165,22 @@ impl Link {
     /// So many rows at most; what is beyond is not kept.
     pub async fn query_some(&self, asked: Asked, most: usize) -> Result<Vec<ProxyRow>, Fault> {
         let (sql, values) = taken(asked)?;
+        tell(1, &sql);
         let inner = self.inner.clone();
         let answer = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
             let shape = Shape::of(statement.columns())?;
-            let rows = inner.client.query_raw(&statement, values).await;
-            let mut rows = pin!(inner.unless_stale(rows)?);
-            let mut found = Vec::new();
-            while found.len() < most
-                && let Some(row) = rows.next().await
-            {
-                found.push(shape.read(&inner.unless_stale(row)?)?);
-            }
-            Ok(Answer::Rows(found))
+            inner.read(&statement, &values, &shape, most).await.map(Answer::Rows)
         }));
         match answer.await? {
             Answer::Rows(rows) => Ok(rows),
-            Answer::Count(_) | Answer::Done => Err(Fault::ours("a question was answered without rows")),
+            _ => Err(Fault::ours("a question was answered without rows")),
         }
     }
 
     pub async fn execute(&self, asked: Asked) -> Result<u64, Fault> {
         let (sql, values) = taken(asked)?;
+        tell(1, &sql);
         let inner = self.inner.clone();
         let answer = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
@@ -190,24 +189,17 @@ impl Link {
         }));
         match answer.await? {
             Answer::Count(count) => Ok(count),
-            Answer::Rows(_) | Answer::Done => Err(Fault::ours("a statement was answered without a count")),
+            _ => Err(Fault::ours("a statement was answered without a count")),
         }
     }
 
     /// Every statement of the text, one after the other.
     pub async fn batch(&self, sql: impl Into<String>) -> Result<u64, Fault> {
         let (sql, inner) = (sql.into(), self.inner.clone());
-        let answer = self.ask(Box::pin(async move {
-            let messages = inner.client.simple_query(&sql).await?;
-            let count = |message: &SimpleQueryMessage| match message {
-                SimpleQueryMessage::CommandComplete(count) => *count,
-                _ => 0,
-            };
-            Ok(Answer::Count(messages.iter().map(count).sum()))
-        }));
-        match answer.await? {
+        tell(1, &sql);
+        match self.ask(Box::pin(async move { inner.plainly(&sql).await.map(Answer::Count) })).await? {
             Answer::Count(count) => Ok(count),
-            Answer::Rows(_) | Answer::Done => Ok(0),
+            _ => Ok(0),
         }
     }
 
@@ -255,18 +247,22 @@ impl Link {
     // ── Transactions ──
 
     pub async fn begin(&self, how: Begin) -> Result<(), Fault> {
-        self.begin_with(how, "").await
+        self.within.store(true, Ordering::Release);
+        self.batch(how.text()).await.map(drop)
     }
 
-    /// The same, and what stands first in it, in one go.
-    pub async fn begin_with(&self, how: Begin, first: &str) -> Result<(), Fault> {
+    /// Begins a transaction that writes, with what stands first in it, and asks what is asked first, all in one flight. The
+    /// outer result is that of the beginning, for whose answer so long is waited; what is asked may wait for a lock.
+    pub async fn begin_asking(
+        &self,
+        patience: Duration,
+        first: &str,
+        asked: Vec<Leg>,
+    ) -> Result<Result<Answers, Fault>, Fault> {
         self.within.store(true, Ordering::Release);
-        let sql = match how {
-            Begin::Writing => "BEGIN",
-            Begin::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        };
-        let sql = if first.is_empty() { sql.to_owned() } else { format!("{sql}; {first}") };
-        self.batch(sql).await.map(|_| ())
+        let begin = Begin::Writing.text();
+        let begin = if first.is_empty() { begin.to_owned() } else { format!("{begin}; {first}") };
+        self.send_behind(begin, patience, asked).await
     }
 
     pub async fn rollback(&self) -> Result<(), Fault> {
@@ -276,28 +272,33 @@ impl Link {
     }
 
     pub async fn commit(&self) -> Committed {
+        self.commit_with(Vec::new()).await
+    }
+
+    /// Writes what is written last and commits, in one flight.
+    pub async fn commit_with(&self, last: Vec<Leg>) -> Committed {
         if let Some(fault) = self.is_spent() {
             return Committed::Refused(fault);
         }
         *lock(&self.inner.warning) = None;
         // COMMIT of a transaction that failed answers like any other and takes everything back. What stands before it
         // objects to such a transaction, and then COMMIT is not come to; and it does what was put off to the end.
-        let unheard = Unheard(self);
-        let answered = self.batch("SET CONSTRAINTS ALL IMMEDIATE; COMMIT").await;
+        let (unheard, is_sent) = (Unheard(self), Arc::new(AtomicBool::new(false)));
+        let answered = self.send_before(last, "SET CONSTRAINTS ALL IMMEDIATE; COMMIT", is_sent.clone()).await;
         std::mem::forget(unheard);
         let warning = lock(&self.inner.warning).take();
         match (answered, warning) {
-            (Ok(_), None) => {
+            (Ok(()), None) => {
                 self.within.store(false, Ordering::Release);
                 Committed::Done
             }
             // Its log did not reach who it was to reach.
-            (Ok(_), Some(warning)) => {
+            (Ok(()), Some(warning)) => {
                 let fault = Fault::lost(format!("the database warned of a commit: {warning}"));
                 self.spend(fault.clone());
                 Committed::Unknown(fault)
             }
-            (Err(fault), _) if fault.is_away() => Committed::Unknown(fault),
+            (Err(fault), _) if fault.is_away() && is_sent.load(Ordering::Acquire) => Committed::Unknown(fault),
             (Err(fault), _) => Committed::Refused(fault),
         }
     }
@@ -380,7 +381,7 @@ impl Drop for Driver {
 
 impl Inner {
     /// The statement as the server knows it, and what it is given.
-    async fn prepare(&self, sql: String, values: Vec<Bound>) -> Result<(Statement, Vec<Bound>), Fault> {
+    pub(crate) async fn prepare(&self, sql: String, values: Vec<Bound>) -> Result<(Statement, Vec<Bound>), Fault> {
         let statement = self.prepared(sql, values.iter().map(Bound::kind).collect()).await?;
         Ok((statement, values))
     }
@@ -400,6 +401,34 @@ impl Inner {
         Ok(statement)
     }
 
+    /// What a question is answered: so many rows at most.
+    pub(crate) async fn read(
+        &self,
+        statement: &Statement,
+        values: &[Bound],
+        shape: &Shape,
+        most: usize,
+    ) -> Result<Vec<ProxyRow>, Fault> {
+        let rows = self.client.query_raw(statement, values).await;
+        let mut rows = pin!(self.unless_stale(rows)?);
+        let mut found = Vec::new();
+        while found.len() < most
+            && let Some(row) = rows.next().await
+        {
+            found.push(shape.read(&self.unless_stale(row)?)?);
+        }
+        Ok(found)
+    }
+
+    /// Does all that a text says. How many rows that was about is answered.
+    pub(crate) async fn plainly(&self, text: &str) -> Result<u64, Fault> {
+        let count = |message: &SimpleQueryMessage| match message {
+            SimpleQueryMessage::CommandComplete(count) => *count,
+            _ => 0,
+        };
+        Ok(self.client.simple_query(text).await?.iter().map(count).sum())
+    }
+
     /// Has a statement take rows.
     pub(crate) async fn put(&self, statement: &Statement, columns: &[Many]) -> Result<u64, Fault> {
         self.unless_stale(self.client.execute_raw(statement, columns).await)
@@ -411,31 +440,18 @@ impl Inner {
         if let Err(fault) = &done
             && matches!(fault.code(), "0A000" | "26000")
         {
-            lock(&self.prepared).known.clear();
+            lock(&self.prepared).forget();
         }
         done
     }
 }
 
-impl Prepared {
-    fn find(&mut self, key: &(String, Vec<Type>)) -> Option<Statement> {
-        self.uses += 1;
-        let (statement, used) = self.known.get_mut(key)?;
-        *used = self.uses;
-        Some(statement.clone())
-    }
-
-    fn keep(&mut self, key: (String, Vec<Type>), statement: Statement) {
-        if self.known.len() >= PREPARED
-            && let Some(eldest) = self.known.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone())
-        {
-            self.known.remove(&eldest);
-        }
-        self.known.insert(key, (statement, self.uses));
-    }
+/// Says what is sent together, without its values, and waited for once: so it can be counted.
+pub(crate) fn tell(statements: usize, sql: &str) {
+    tracing::trace!(statements, sql, "a flight");
 }
 
-fn taken(asked: Asked) -> Result<(String, Vec<Bound>), Fault> {
+pub(crate) fn taken(asked: Asked) -> Result<(String, Vec<Bound>), Fault> {
     let values = asked.values.map(|values| values.0).unwrap_or_default();
     Ok((asked.sql, values.into_iter().map(Bound::of).collect::<Result<_, _>>()?))
 }

@@ -1,7 +1,7 @@
 //! Connections that are lent for one statement or one transaction.
 
 use crate::fault::Fault;
-use crate::flight::Rows;
+use crate::flight::{Answers, Leg};
 use crate::health::Health;
 use crate::link::{Begin, Committed, Link};
 use crate::target::Target;
@@ -120,21 +120,20 @@ impl Pool {
 
     /// A transaction that writes. An error at once where it could not come to its end.
     pub async fn begin(&self) -> Result<Lease, Fault> {
-        self.begin_with("").await
+        self.begin_asking("", Vec::new()).await.map(|(lease, _)| lease)
     }
 
-    /// The same, and what stands first in it is sent along.
-    pub async fn begin_with(&self, first: &str) -> Result<Lease, Fault> {
+    /// The same, and what stands first in it and what is asked first are sent along. The inner result is that of what is
+    /// asked.
+    pub async fn begin_asking(&self, first: &str, asked: Vec<Leg>) -> Result<(Lease, Result<Answers, Fault>), Fault> {
         self.0.health.check_writable()?;
         let lease = self.lease().await?;
-        // It needs neither a lock nor the disk: who does not answer this is not there.
         let patience = self.0.target.patience.connect;
-        let begun = lease.run(|link| async move {
-            let begun = timeout(patience, link.begin_with(Begin::Writing, first)).await;
-            begun.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))
-        });
-        begun.await?;
-        Ok(lease)
+        let answers = lease.run(|link| link.begin_asking(patience, first, asked)).await?;
+        if let (Err(fault), Some(((link, _), _))) = (&answers, &lease.held) {
+            lease.note(link, Some(fault));
+        }
+        Ok((lease, answers))
     }
 
     /// Lets every connection go; those that are lent are ended when they come back.
@@ -183,11 +182,16 @@ impl Lease {
     /// Ends a transaction that writes. A backend that commits is never asked to give up, nor given up on before its time:
     /// what it does may be in the books before it hears so.
     pub async fn commit(self) -> Committed {
+        self.commit_with(Vec::new()).await
+    }
+
+    /// The same, and what is written last is sent along.
+    pub async fn commit_with(self, last: Vec<Leg>) -> Committed {
         let Some(((link, _), _)) = &self.held else {
             return Committed::Refused(Fault::ours("a connection was asked after its end"));
         };
         let waited_for = self.pool.health.committing();
-        let committed = link.commit().await;
+        let committed = link.commit_with(last).await;
         drop(waited_for);
         match &committed {
             Committed::Done => self.note(link, None),
@@ -213,9 +217,9 @@ impl Lease {
         self.run(|link| link.query_some(asked, most)).await
     }
 
-    /// Puts in the rows of all statements, in their order.
-    pub async fn put(&self, all: Vec<Rows>) -> Result<(), Fault> {
-        self.run(|link| link.put(all)).await
+    /// Sends all legs of a flight, in their order.
+    pub async fn send(&self, legs: Vec<Leg>) -> Result<Answers, Fault> {
+        self.run(|link| link.send(legs)).await
     }
 }
 

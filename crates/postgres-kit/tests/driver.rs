@@ -12,7 +12,7 @@ mod process;
 #[path = "../../../tests/harness/wire.rs"]
 mod wire;
 
-use postgres_kit::{Begin, Committed, Fault, Link, Patience, Rows, Server, Standing, Target};
+use postgres_kit::{Begin, Committed, Fault, Leg, Link, Patience, Rows, Server, Standing, Target};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
 use std::time::Duration;
 use wire::Wire;
@@ -75,22 +75,22 @@ async fn rows_of_many_tables_are_put_in_at_once_and_what_fails_first_is_told() {
         Rows { sql, width: 6, values: ids.iter().flat_map(row).collect() }
     };
     link.begin(Begin::Writing).await.unwrap();
-    link.put(tables.iter().map(|table| rows(table, &[1, 2, 3], 5)).collect()).await.unwrap();
+    link.send(tables.iter().map(|table| rows(table, &[1, 2, 3], 5).into()).collect()).await.unwrap();
     assert!(matches!(link.commit().await, Committed::Done));
     let found = "SELECT COUNT(*) FROM t29 WHERE (text = 'ä,{\"' OR text IS NULL AND NOT flag) AND bytes = '\\x00ff' AND day = 7";
     assert_eq!(number(&link, found).await, 3);
     // What comes after a failure fails for it alone: the first one is told, and nothing of all stays.
     link.begin(Begin::Writing).await.unwrap();
-    let all = vec![rows("t0", &[4], 5), rows("t1", &[1], 5), rows("t2", &[4], 5_000), rows("t3", &[4], 5)];
-    let failed = link.put(all).await.unwrap_err();
+    let all = [rows("t0", &[4], 5), rows("t1", &[1], 5), rows("t2", &[4], 5_000), rows("t3", &[4], 5)];
+    let failed = link.send(all.map(Leg::Rows).into()).await.unwrap_err();
     assert_eq!(failed.code(), "23505", "{failed}");
     assert!(matches!(link.commit().await, Committed::Refused(_)));
     link.rollback().await.unwrap();
     assert_eq!(number(&link, "SELECT COUNT(*) FROM t0").await, 3);
     let torn = Rows { width: 4, ..rows("t0", &[5], 5) };
-    assert!(link.put(vec![torn]).await.is_err());
+    assert!(link.send(vec![torn.into()]).await.is_err());
     let mixed = Rows { values: vec![Value::BigInt(Some(1)), "1".into()], width: 1, ..rows("t0", &[5], 5) };
-    assert!(link.put(vec![mixed]).await.is_err());
+    assert!(link.send(vec![mixed.into()]).await.is_err());
 }
 
 #[tokio::test]

@@ -19,8 +19,8 @@ pub struct Written {
 
 stored_as_bytes!(Written, Written::stored, Written::read, Written::read_text);
 
-/// What is in front of an item, a tax code and a payment term where a document names one.
-const NAMES: &[&str] = &["\"item\":\"", "\"code\":\"", "\"payment_term\":\""];
+/// What an item, a tax code and a payment term are called where a document names one.
+const NAMES: &[&str] = &["\"item\"", "\"code\"", "\"payment_term\""];
 
 impl Written {
     /// For what was judged, and nothing else.
@@ -45,9 +45,13 @@ impl Written {
 
     /// The items, tax codes and payment terms that it names.
     pub fn named(&self) -> BTreeSet<RecordId> {
-        let after = |name: &&'static str| self.json.match_indices(*name).map(|(at, name)| at + name.len());
-        let named = NAMES.iter().flat_map(after).filter_map(|at| RecordId::parse(self.json.get(at..at + 36)?));
-        named.collect()
+        // In one pass: a text that has both marks around a colon within it has them escaped.
+        let named = |(at, _): (usize, &str)| {
+            let (name, value) = (self.json.get(..at)?, self.json.get(at + 1..)?.strip_prefix('"')?);
+            let is_one = NAMES.iter().any(|known| name.ends_with(known));
+            is_one.then(|| RecordId::parse(value.get(..36)?)).flatten()
+        };
+        self.json.match_indices(':').filter_map(named).collect()
     }
 }
 

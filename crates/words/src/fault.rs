@@ -97,6 +97,14 @@ pub fn is_duplicate(error: &DbErr) -> bool {
     matches!(complaint(error), Complaint::Duplicate)
 }
 
+/// The same of one table.
+pub fn is_duplicate_of(error: &DbErr, table: &str) -> bool {
+    let of_postgres = postgres_kit::Fault::within(error).is_some_and(|fault| fault.table() == Some(table));
+    let of_sqlite =
+        || sqlite_kit::Fault::within(error).is_some_and(|fault| fault.to_string().contains(&format!("{table}.")));
+    is_duplicate(error) && (of_postgres || of_sqlite())
+}
+
 fn complaint(error: &DbErr) -> Complaint {
     if let Some(fault) = postgres_kit::Fault::within(error) {
         return of_postgres(fault);

@@ -15,6 +15,7 @@ mod postgres;
 pub mod rows;
 mod sqlite;
 mod standing;
+mod writer;
 
 use ::schema::reader::Snapshot;
 use migrations::{Sign, schema};
@@ -114,6 +115,9 @@ pub enum Committing {
     /// Nobody can say.
     Unknown(DbErr),
 }
+
+/// What several questions were answered, in their order.
+pub type Answered = Vec<Vec<QueryResult>>;
 
 /// What a context asks through.
 #[derive(Clone, Copy)]
@@ -363,44 +367,6 @@ impl Session {
         self.execute_unprepared("ROLLBACK TO SAVEPOINT command").await?;
         self.release_savepoint().await
     }
-}
-
-impl Writer {
-    /// Begins a transaction that may write.
-    pub async fn begin(&mut self) -> Result<Session, DbErr> {
-        match self {
-            Self::Sqlite(writer) => writer.begin().map(Session::Sqlite),
-            Self::Postgres(writer) => writer.begin().await.map(|session| Session::Postgres(Box::new(session))),
-        }
-    }
-
-    pub async fn commit(&mut self, session: Session) -> Committing {
-        match (self, session) {
-            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction),
-            (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(*session).await,
-            _ => Committing::Refused(of_another()),
-        }
-    }
-
-    /// What can wait until those who waited have their answers.
-    pub fn tidy(&mut self) {
-        if let Self::Sqlite(writer) = self {
-            writer.tidy();
-        }
-    }
-
-    /// Takes back what a transaction wrote. After an error it is taken back all the same: its connection is gone.
-    pub async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
-        match (self, session) {
-            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.roll_back(transaction),
-            (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(*session).await,
-            _ => Err(of_another()),
-        }
-    }
-}
-
-fn of_another() -> DbErr {
-    DbErr::Custom("a transaction was handed to a writer that did not begin it".into())
 }
 
 /// More rows than a question should come to: what is longer is better read in portions, or summed by the database.

@@ -2,12 +2,13 @@
 //!
 //! Owns: what each is used for, and that the schema is changed by one process at a time.
 
+use super::rows::Step;
 use super::standing::{Ill, Part, Standing};
-use super::{Committing, DatabaseOptions, ROWS_READ};
+use super::{Answered, Committing, DatabaseOptions, ROWS_READ};
 use crate::client;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use postgres_kit::{Begin, Committed, Fault, Lease, Link, Pool, Rows, Server, Target};
+use postgres_kit::{Answers, Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Target};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
 use std::sync::Arc;
@@ -165,10 +166,12 @@ impl Session {
         &self.batch
     }
 
-    /// Puts in the rows of all statements, in their order.
-    pub async fn put(&self, all: Vec<Rows>) -> Result<(), DbErr> {
-        let put = async { Ok(self.lease.put(all).await?) };
-        self.noting.of(by(self.until, put).await)
+    /// Sends all legs of a flight, in their order, and answers what the last of them is answered.
+    pub async fn send(&self, legs: Vec<Leg>) -> Result<Vec<QueryResult>, DbErr> {
+        self.noting.goes_on()?;
+        let sent = async { Ok(self.lease.send(legs).await?) };
+        let answers = self.noting.of(by(self.until, sent).await)?;
+        Ok(read(answers).pop().unwrap_or_default())
     }
 
     pub async fn end(self) -> Result<(), DbErr> {
@@ -176,17 +179,27 @@ impl Session {
     }
 }
 
+/// What each leg of a flight was answered, as entities read it.
+fn read(answers: Answers) -> Vec<Vec<QueryResult>> {
+    answers.into_iter().map(|rows| rows.into_iter().map(QueryResult::from).collect()).collect()
+}
+
 impl Writer {
-    pub async fn begin(&self) -> Result<Session, DbErr> {
+    /// Begins, and asks what is asked first.
+    pub async fn begin(&self, asked: Vec<Statement>) -> Result<(Session, Result<Answered, DbErr>), DbErr> {
         let batch = crate::ids::random_bytes::<16>().map_err(|error| DbErr::Custom(format!("{error:?}")))?;
         let batch = crate::texts::hex(&batch);
         let named = format!("SELECT set_config('duet.batch', '{batch}', true)");
-        let lease = self.0.begin_with(&named).await.inspect_err(|fault| self.1.fault(fault))?;
-        Ok(Session { lease, batch, until: None, noting: self.1.clone() })
+        let asked = asked.into_iter().map(Leg::Statement).collect();
+        let begun = self.0.begin_asking(&named, asked).await;
+        let (lease, answers) = begun.inspect_err(|fault| self.1.fault(fault))?;
+        let answers = self.1.of(answers.map(read).map_err(DbErr::from));
+        Ok((Session { lease, batch, until: None, noting: self.1.clone() }, answers))
     }
 
-    pub async fn commit(&self, session: Session) -> Committing {
-        let committed = session.lease.commit().await;
+    /// Commits, with what is written last.
+    pub async fn commit(&self, session: Session, last: Vec<Step>) -> Committing {
+        let committed = session.lease.commit_with(last.into_iter().map(Step::sent).collect()).await;
         if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
             self.1.fault(fault);
         }

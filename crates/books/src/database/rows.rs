@@ -7,7 +7,8 @@
 //! - PostgreSQL takes one array a column: one text, however many rows. All statements of a flush are sent at once.
 
 use super::{Db, Session};
-use sea_orm::{ConnectionTrait, DbErr, Value};
+use postgres_kit::Leg;
+use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -21,6 +22,8 @@ pub enum Kept {
     Goes,
     /// The columns that do not name it are added up.
     Grows,
+    /// It is replaced by its next version; one that stands elsewhere is refused.
+    Follows,
 }
 
 /// Rows of one table.
@@ -41,47 +44,72 @@ const MOST_VALUES: usize = 30_000;
 /// Sizes in which SQLite is given rows. What one document has of a table goes into one statement, and what a batch has into few.
 const SIZES: [usize; 12] = [128, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 
+/// One of several things that are done in their order; none of them waits for what another came to.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Rows(Rows),
+    Statement(Statement),
+}
+
+impl Step {
+    /// As it is sent to PostgreSQL.
+    pub(super) fn sent(self) -> Leg {
+        match self {
+            Self::Rows(rows) => {
+                let (sql, width) = (rows.text(Shape::Arrays), rows.columns.len());
+                Leg::Rows(postgres_kit::Rows { sql, width, values: rows.values })
+            }
+            Self::Statement(statement) => Leg::Statement(statement),
+        }
+    }
+}
+
+/// The column that says which version of itself a row is.
+const VERSION: &str = "version";
+
 /// What rows can be put into.
 pub trait Puts: ConnectionTrait {
+    /// Does all of this in its order, and answers what the last of it is answered.
+    fn send(&self, steps: Vec<Step>) -> impl Future<Output = Result<Vec<QueryResult>, DbErr>> + Send;
+
     /// Puts rows into their tables, in this order.
-    fn put(&self, all: Vec<Rows>) -> impl Future<Output = Result<(), DbErr>> + Send;
+    fn put(&self, all: Vec<Rows>) -> impl Future<Output = Result<(), DbErr>> + Send {
+        let sent = self.send(all.into_iter().map(Step::Rows).collect());
+        async { sent.await.map(drop) }
+    }
 }
 
 impl Puts for Session {
-    async fn put(&self, all: Vec<Rows>) -> Result<(), DbErr> {
-        let all: Vec<Rows> = all.into_iter().filter(|rows| !rows.values.is_empty()).collect();
-        if let Some(torn) = all.iter().find(|rows| rows.values.len() % rows.columns.len().max(1) != 0) {
-            return Err(DbErr::Custom(format!("rows of {} are not whole", torn.table)));
-        }
+    async fn send(&self, steps: Vec<Step>) -> Result<Vec<QueryResult>, DbErr> {
+        let steps = whole(steps)?;
         match self {
-            Self::Sqlite(transaction) => {
-                for rows in all {
-                    for (text, values) in rows.portions() {
-                        transaction.put(&text, values)?;
-                    }
-                }
-                Ok(())
-            }
-            Self::Postgres(session) => {
-                let sent = |rows: Rows| postgres_kit::Rows {
-                    sql: rows.text(Shape::Arrays),
-                    width: rows.columns.len(),
-                    values: rows.values,
-                };
-                session.put(all.into_iter().map(sent).collect()).await
-            }
+            Self::Sqlite(transaction) => transaction.send(steps),
+            Self::Postgres(session) => session.send(steps.into_iter().map(Step::sent).collect()).await,
             Self::SqliteSnapshot(_) => Err(DbErr::Custom("a snapshot takes no rows".into())),
         }
     }
 }
 
 impl Puts for Db<'_> {
-    async fn put(&self, all: Vec<Rows>) -> Result<(), DbErr> {
+    async fn send(&self, steps: Vec<Step>) -> Result<Vec<QueryResult>, DbErr> {
         match self {
-            Self::Session(session) => session.put(all).await,
+            Self::Session(session) => session.send(steps).await,
             Self::Reads(_) => Err(DbErr::Custom("rows were put where it is only read".into())),
         }
     }
+}
+
+/// Those of the steps that do something, none of which has torn rows.
+pub(super) fn whole(mut steps: Vec<Step>) -> Result<Vec<Step>, DbErr> {
+    steps.retain(|step| !matches!(step, Step::Rows(rows) if rows.values.is_empty()));
+    for step in &steps {
+        if let Step::Rows(rows) = step
+            && rows.values.len() % rows.columns.len().max(1) != 0
+        {
+            return Err(DbErr::Custom(format!("rows of {} are not whole", rows.table)));
+        }
+    }
+    Ok(steps)
 }
 
 /// How the values of a statement stand in it.
@@ -100,7 +128,7 @@ static TEXTS: LazyLock<Mutex<HashMap<Name, Arc<str>>>> = LazyLock::new(Mutex::de
 
 impl Rows {
     /// In as few statements as there are sizes for.
-    fn portions(&self) -> impl Iterator<Item = (Arc<str>, &[Value])> {
+    pub(super) fn portions(&self) -> impl Iterator<Item = (Arc<str>, &[Value])> {
         let width = self.columns.len().max(1);
         let mut rest = self.values.as_slice();
         std::iter::from_fn(move || {
@@ -142,6 +170,18 @@ impl Rows {
             Kept::Grows => {
                 let sum = |name: &&str| format!("\"{name}\"=\"{table}\".\"{name}\"+excluded.\"{name}\"");
                 let rest: Vec<String> = rest.map(sum).collect();
+                format!(" ON CONFLICT ({}) DO UPDATE SET {}", quoted(key), rest.join(","))
+            }
+            Kept::Follows => {
+                // Nothing is no version, and neither engine keeps it for one.
+                let next = |name: &&str| match *name {
+                    VERSION => format!(
+                        "\"{VERSION}\"=CASE WHEN \"{table}\".\"{VERSION}\"=excluded.\"{VERSION}\"-1 \
+                         THEN excluded.\"{VERSION}\" END"
+                    ),
+                    name => format!("\"{name}\"=excluded.\"{name}\""),
+                };
+                let rest: Vec<String> = rest.map(next).collect();
                 format!(" ON CONFLICT ({}) DO UPDATE SET {}", quoted(key), rest.join(","))
             }
         };
@@ -194,5 +234,14 @@ mod tests {
         let first = goes.text(Shape::Rows(1));
         assert!(first.ends_with("DO UPDATE SET \"c\"=excluded.\"c\""), "{first}");
         assert!(Arc::ptr_eq(&first, &goes.text(Shape::Rows(1))));
+    }
+
+    #[test]
+    fn what_follows_is_the_next_version_of_what_is_there_or_none() {
+        let columns = vec!["id", "version", "head"];
+        let rows = Rows { table: "v", columns, key: vec!["id"], kept: Kept::Follows, values: Vec::new() };
+        let text = rows.text(Shape::Rows(1));
+        let next = "\"version\"=CASE WHEN \"v\".\"version\"=excluded.\"version\"-1 THEN excluded.\"version\" END";
+        assert!(text.ends_with(&format!("DO UPDATE SET {next},\"head\"=excluded.\"head\"")), "{text}");
     }
 }

@@ -12,6 +12,7 @@ mod aside;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
+mod foreseen;
 mod left;
 mod log;
 #[allow(dead_code, reason = "other suites use more of it")]

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use crate::numbering::Counter;
 use crate::seal::sums::Sums;
+use crate::seal::writing::Written;
 use crate::seal::{Seals, heads};
 use crate::security;
 use schema::tables::{books, number_counters};
@@ -21,6 +22,8 @@ pub(super) struct Company {
     pub(super) is_signed: bool,
     pub(super) facts: Facts,
     pub(super) changed: bool,
+    /// Its counters and their seals, as they were written last.
+    pub(super) written: Written,
 }
 
 /// Where the sequences stand, with what is pending.
@@ -52,6 +55,7 @@ impl Company {
             },
             facts: Facts::default(),
             changed: false,
+            written: Written::new(),
         })
     }
 

@@ -48,7 +48,7 @@ where
 }
 
 /// Rows that something else proves.
-pub(super) fn plain<E>(rows: Vec<E::Model>, kept: Kept) -> Rows
+pub fn plain<E>(rows: Vec<E::Model>, kept: Kept) -> Rows
 where
     E: EntityTrait,
     E::ActiveModel: ActiveModelTrait<Entity = E>,

@@ -5,7 +5,7 @@ use super::rollups::rollups;
 use super::standing::{self, Standing};
 use super::tax_months::tax_months;
 use super::trade_months::trade_months;
-use crate::database::rows::{Kept, Puts};
+use crate::database::rows::{Kept, Step};
 use crate::error::Result;
 use crate::seal::writing::Sealing;
 use schema::tables::{
@@ -13,6 +13,7 @@ use schema::tables::{
     open_item_moves, open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
     stock_snapshots, tax_facts, tax_months as of_tax, trade_months as traded,
 };
+use sea_orm::DbBackend;
 
 /// A line a table: its rows wait together, and what a command left of them is taken back when it fails.
 macro_rules! waiting {
@@ -62,13 +63,22 @@ waiting! {
     standings: Standing,
 }
 
+/// As many entries as are sent in one go with their commit: whoever waits for a commit waits for little more.
+const SHORT: usize = 64;
+
 impl Pending {
-    pub(super) async fn write(
+    /// Whether it is short, and nothing of it changes rows that were there before.
+    pub(super) fn is_short(&self) -> bool {
+        self.standings.is_empty() && self.entries.len() <= SHORT
+    }
+
+    /// What writes it, in its order.
+    pub(super) fn steps(
         self,
-        connection: &impl Puts,
+        engine: DbBackend,
         sealing: &mut Sealing<'_>,
         counters: &[number_counters::Model],
-    ) -> Result<()> {
+    ) -> Result<Vec<Step>> {
         use Kept::{Goes, Refuse};
         let (standing, changes) = standing::last(self.standings);
         let [days, months, parties] = rollups(&self.lines)?;
@@ -102,10 +112,11 @@ impl Pending {
             plain::<audit_log::Entity>(self.audits, Refuse),
             sealed::<number_counters::Entity>(sealing, counters, Goes)?,
         ];
-        connection.put(rows).await?;
+        let mut steps: Vec<Step> = rows.into_iter().map(Step::Rows).collect();
         for change in changes {
-            change.write(connection).await?;
+            steps.push(Step::Statement(change.statement(engine)?));
         }
-        crate::repeats::write(connection, self.keys).await
+        steps.extend(crate::repeats::steps(engine, self.keys));
+        Ok(steps)
     }
 }

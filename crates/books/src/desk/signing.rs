@@ -1,43 +1,78 @@
 //! Writing what is pending, sealing it, and signing where the books stand then.
 
 use super::Desk;
+use super::inserting::plain;
 use crate::audit::{AuditAction, Change, Origin};
 use crate::clock::Instant;
-use crate::database::rows::Puts;
+use crate::database::rows::{Kept, Puts, Rows, Step};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{BusinessId, RecordId};
-use crate::seal::heads;
+use crate::seal::foreseen::{self, Foreseen};
 use crate::seal::sums::{Moved, Sums};
-use crate::seal::tables::{TABLES, Whose};
-use crate::seal::writing::{self, Of, Sealing, Written};
-use crate::{installation, security};
+use crate::seal::tables::{self, TABLES, Whose};
+use crate::seal::writing::{self, Name, Of, Sealing, Written};
+use crate::{installation, repeats, security};
+use postgres_kit::Fault;
 use schema::key::ResourceKey;
-use schema::tables::books;
-use sea_orm::ConnectionTrait;
+use schema::tables::{books, number_counters};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityName, Statement};
+use std::collections::BTreeMap;
+
+/// What writes what was pending, and what that does.
+struct Gathered {
+    steps: Vec<Step>,
+    /// What it does to the sums of the seals.
+    moved: Moved,
+    /// The rows that take the place of others.
+    written: Written,
+    /// What compares what triggers note of it, where that is known before.
+    foreseen: Option<Statement>,
+}
 
 impl Desk {
     /// Writes what is pending, in a handful of statements.
     pub async fn flush(&self, connection: &impl Puts) -> Result<()> {
-        let mut moved = self.put_down(connection).await?;
-        self.sign(connection, &mut moved).await
+        self.inner().is_under_way = true;
+        let Gathered { steps, mut moved, written, .. } = self.gather(connection.get_database_backend())?;
+        connection.send(steps).await.map_err(repeats::refused)?;
+        self.inner().written.extend(written);
+        let heads = self.heads(connection, &mut moved).await?;
+        Ok(connection.put(vec![heads]).await?)
     }
 
-    /// Writes what is pending, and seals what was written otherwise. Nothing is committed without it.
-    pub async fn finish(&self, connection: &impl Puts) -> Result<()> {
-        let mut moved = self.put_down(connection).await?;
+    /// Writes what is pending, and seals what was written otherwise. Answers what is to be written last, without which
+    /// nothing of it may be committed: where the books stand now, and all of it where nothing need be asked before.
+    pub async fn finish(&self, connection: &impl Puts) -> Result<Vec<Step>> {
+        let engine = connection.get_database_backend();
+        let Gathered { mut steps, mut moved, written, foreseen } = self.gather(engine)?;
+        if let Some(compared) = foreseen {
+            steps.push(Step::Statement(compared));
+            steps.push(Step::Rows(self.heads(connection, &mut moved).await?));
+            return Ok(steps);
+        }
         let batch = self.batch().clone();
-        let written = std::mem::take(&mut self.inner().written);
-        writing::settle(connection, (&self.seals, &mut moved), (Of::Batch(&batch), &written)).await?;
-        self.sign(connection, &mut moved).await
+        let of = Of::Batch(&batch);
+        steps.push(Step::Statement(of.taking(engine)));
+        let touched = connection.send(steps).await.map_err(repeats::refused)?;
+        let written = {
+            let mut all = std::mem::take(&mut self.inner().written);
+            all.extend(written);
+            all
+        };
+        writing::settle(connection, (&self.seals, &mut moved), (of, &written), touched).await?;
+        Ok(vec![Step::Rows(self.heads(connection, &mut moved).await?)])
+    }
+
+    /// Why what was written last was refused.
+    pub fn refused(error: DbErr) -> Error {
+        let differs = Fault::within(&error).is_some_and(|fault| fault.code() == foreseen::DIFFERS);
+        // What was known of the books is forgotten with the batch, and nothing is foreseen then.
+        if differs { Error::Unavailable(Unavailable::Overloaded) } else { repeats::refused(error) }
     }
 
     /// Seals what migrations wrote, and tells the log of the installation which tables. What somebody else noted is
     /// believed by nobody, and told.
-    pub async fn settle_migrations(
-        &self,
-        connection: &impl ConnectionTrait,
-        (id, now): (RecordId, Instant),
-    ) -> Result<()> {
+    pub async fn settle_migrations(&self, connection: &impl Puts, (id, now): (RecordId, Instant)) -> Result<()> {
         let left = writing::forget_strange(connection, &self.seals).await?;
         if left.strange > 0 {
             security::tampered(None, &format!("{} changes were noted that no migration made", left.strange));
@@ -48,12 +83,15 @@ impl Desk {
         let batch = self.batch().clone();
         let mut moved = Moved::default();
         let none = Written::new();
-        writing::settle(connection, (&self.seals, &mut moved), (Of::Batch(&batch), &none)).await?;
-        let tables =
-            writing::settle(connection, (&self.seals, &mut moved), (Of::Migrations(&left.signed), &none)).await?;
+        let mut tables = BTreeMap::new();
+        for of in [Of::Batch(&batch), Of::Migrations(&left.signed)] {
+            let touched = connection.query_all_raw(of.taking(connection.get_database_backend())).await?;
+            tables = writing::settle(connection, (&self.seals, &mut moved), (of, &none), touched).await?;
+        }
         // What it wrote itself has its seals.
         writing::forget_notes(connection).await?;
-        self.sign(connection, &mut moved).await?;
+        let heads = self.heads(connection, &mut moved).await?;
+        connection.put(vec![heads]).await?;
         self.open_installation(connection).await?;
         let change = Change {
             action: AuditAction::Sealed,
@@ -106,26 +144,53 @@ impl Desk {
         self.record(business, id, now, &Origin::default(), change)
     }
 
-    /// Writes what is pending. What that did to the sums of the seals is answered.
-    async fn put_down(&self, connection: &impl Puts) -> Result<Moved> {
-        let (pending, founded, counters) = {
+    /// What writes what is pending.
+    fn gather(&self, engine: DbBackend) -> Result<Gathered> {
+        let (pending, founded, counters, is_first) = {
             let mut inner = self.inner();
             inner.flushes += 1;
             let counters: Vec<_> = inner.companies.iter_mut().flat_map(|(id, company)| company.counted(*id)).collect();
-            (std::mem::take(&mut inner.pending), std::mem::take(&mut inner.founded), counters)
+            let pending = std::mem::take(&mut inner.pending);
+            (pending, std::mem::take(&mut inner.founded), counters, !inner.is_under_way)
         };
+        // What changes other rows is noted as well, as they were before.
+        let may_foresee = engine == DbBackend::Postgres && is_first && founded.is_empty() && pending.is_short();
         let mut moved = Moved::default();
         for business in founded {
             moved.of(None).of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &business.to_string());
         }
         let mut sealing = Sealing::with(&self.seals, moved)?;
-        pending.write(connection, &mut sealing, &counters).await?;
-        self.inner().written.extend(sealing.written);
-        Ok(sealing.moved)
+        let steps = pending.steps(engine, &mut sealing, &counters)?;
+        let Sealing { mut moved, written, .. } = sealing;
+        let foreseen = if may_foresee { self.foresee(&mut moved, &written)? } else { None };
+        let mut inner = self.inner();
+        for (name, row) in written.iter().filter(|(name, _)| name.0 == number_counters::Entity.table_name()) {
+            if let Some(company) = name.1.and_then(|company| inner.companies.get_mut(&company)) {
+                company.written.insert(name.clone(), row.clone());
+            }
+        }
+        drop(inner);
+        Ok(Gathered { steps, moved, written, foreseen })
     }
 
-    /// Brings the sums up to date, and signs where the books stand now.
-    async fn sign(&self, connection: &impl ConnectionTrait, moved: &mut Moved) -> Result<()> {
+    /// What compares what will be noted of these rows with what is known of them, where all of them are known. The sums lose
+    /// the seals that go.
+    fn foresee(&self, moved: &mut Moved, written: &Written) -> Result<Option<Statement>> {
+        let inner = self.inner();
+        let before = |name: &Name| inner.companies.get(&name.1?)?.written.get_key_value(name);
+        let mut foreseen = Vec::with_capacity(written.len());
+        for (name, (values, _)) in written {
+            let Some((name, known)) = before(name) else { return Ok(None) };
+            foreseen.push(Foreseen::of(tables::table(&name.0)?, name, known, values));
+        }
+        for ((table, company, _), note) in written.keys().zip(&foreseen) {
+            moved.of(*company).of_table(table).take(&self.seals, table, note.old);
+        }
+        foreseen::compared(&foreseen).map(Some)
+    }
+
+    /// Brings the sums up to date, and signs where the books stand now, which is still to be written.
+    async fn heads(&self, connection: &impl ConnectionTrait, moved: &mut Moved) -> Result<Rows> {
         let of_installation = moved.0.remove(&None);
         let mut of_companies: Vec<_> = moved.0.drain().collect();
         // In one order, so that two processes that lock several of them do not wait for each other.
@@ -145,15 +210,9 @@ impl Desk {
             let changed = inner.companies.iter_mut().filter(|(_, company)| company.changed);
             changed.map(|(id, company)| company.next(&self.seals, *id)).collect()
         };
-        for row in heads {
-            if !heads::write(connection, row).await? {
-                // Someone wrote these books meanwhile: begin again, from what they are now.
-                return Err(Error::Unavailable(Unavailable::Overloaded));
-            }
+        if let Some(sums) = of_installation {
+            installation::move_sums(connection, &self.seals, &sums).await?;
         }
-        match of_installation {
-            Some(sums) => installation::move_sums(connection, &self.seals, &sums).await,
-            None => Ok(()),
-        }
+        Ok(plain::<books::Entity>(heads, Kept::Follows))
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{BookMoney, Money};
 use schema::tables::{Stage, documents, open_items, progress, stock, stock_lines, stock_snapshots};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, DbBackend, EntityTrait, QueryFilter, QueryTrait, Statement};
 use std::collections::BTreeMap;
 
 /// Where something stands from now on. It is written after all that is new.
@@ -55,52 +55,39 @@ pub(super) fn last(standings: Vec<Standing>) -> (Rows, Vec<Standing>) {
 }
 
 impl Standing {
-    /// Changes the columns that it is about.
-    pub(super) async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
-        match self {
-            Self::Open { business, id, open, base_open } => {
-                open_items::Entity::update_many()
-                    .col_expr(open_items::Column::Open, open.into())
-                    .col_expr(open_items::Column::BaseOpen, base_open.into())
-                    .filter(open_items::Column::BusinessId.eq(business))
-                    .filter(open_items::Column::Id.eq(id))
-                    .exec(connection)
-                    .await?;
-            }
-            Self::Touched { business, id, version, at, by } => {
-                documents::Entity::update_many()
-                    .col_expr(documents::Column::Version, version.into())
-                    .col_expr(documents::Column::UpdatedAt, at.into())
-                    .col_expr(documents::Column::UpdatedBy, by.into())
-                    .filter(documents::Column::BusinessId.eq(business))
-                    .filter(documents::Column::Id.eq(id))
-                    .exec(connection)
-                    .await?;
-            }
-            Self::Reached { business, id, stage } => {
-                documents::Entity::update_many()
-                    .col_expr(documents::Column::Stage, stage.into())
-                    .filter(documents::Column::BusinessId.eq(business))
-                    .filter(documents::Column::Id.eq(id))
-                    .exec(connection)
-                    .await?;
-            }
+    /// What changes the columns that it is about.
+    pub(super) fn statement(self, engine: DbBackend) -> Result<Statement> {
+        Ok(match self {
+            Self::Open { business, id, open, base_open } => open_items::Entity::update_many()
+                .col_expr(open_items::Column::Open, open.into())
+                .col_expr(open_items::Column::BaseOpen, base_open.into())
+                .filter(open_items::Column::BusinessId.eq(business))
+                .filter(open_items::Column::Id.eq(id))
+                .build(engine),
+            Self::Touched { business, id, version, at, by } => documents::Entity::update_many()
+                .col_expr(documents::Column::Version, version.into())
+                .col_expr(documents::Column::UpdatedAt, at.into())
+                .col_expr(documents::Column::UpdatedBy, by.into())
+                .filter(documents::Column::BusinessId.eq(business))
+                .filter(documents::Column::Id.eq(id))
+                .build(engine),
+            Self::Reached { business, id, stage } => documents::Entity::update_many()
+                .col_expr(documents::Column::Stage, stage.into())
+                .filter(documents::Column::BusinessId.eq(business))
+                .filter(documents::Column::Id.eq(id))
+                .build(engine),
             // These are written whole.
             Self::Progress(_) | Self::Stock(_) | Self::Snapshot(_) => {
                 return Err(Error::internal("a row that is written whole was to be changed"));
             }
-            Self::Cost { business, item, date, sequence, cost, was_missing } => {
-                stock_lines::Entity::update_many()
-                    .col_expr(stock_lines::Column::Cost, cost.into())
-                    .col_expr(stock_lines::Column::WasMissing, was_missing.into())
-                    .filter(stock_lines::Column::BusinessId.eq(business))
-                    .filter(stock_lines::Column::ItemId.eq(item))
-                    .filter(stock_lines::Column::Date.eq(date))
-                    .filter(stock_lines::Column::Sequence.eq(sequence))
-                    .exec(connection)
-                    .await?;
-            }
-        }
-        Ok(())
+            Self::Cost { business, item, date, sequence, cost, was_missing } => stock_lines::Entity::update_many()
+                .col_expr(stock_lines::Column::Cost, cost.into())
+                .col_expr(stock_lines::Column::WasMissing, was_missing.into())
+                .filter(stock_lines::Column::BusinessId.eq(business))
+                .filter(stock_lines::Column::ItemId.eq(item))
+                .filter(stock_lines::Column::Date.eq(date))
+                .filter(stock_lines::Column::Sequence.eq(sequence))
+                .build(engine),
+        })
     }
 }

@@ -5,9 +5,11 @@
 //! breaks the sum of all seals of its table, which the books carry under their signature ([`sums`]).
 //!
 //! - [`writing`]: rows that are written with their seals, and those that triggers saw written without.
+//! - [`foreseen`]: what is going to be noted of rows that were written last by who writes them now.
 //! - [`noted`]: what these rows were before, so that nobody's tampering is sealed with what is changed next.
 //! - [`proof`]: every seal and every sum again, from the rows as they are.
 
+pub mod foreseen;
 pub mod heads;
 mod noted;
 pub mod proof;

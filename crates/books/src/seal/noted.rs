@@ -8,8 +8,8 @@ use super::Seals;
 use super::tables::{Kind, Table};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
-use sea_orm::sea_query::{Alias, Condition, Order, Query};
-use sea_orm::{ConnectionTrait, Value};
+use sea_orm::sea_query::{Alias, Condition, Query};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -25,15 +25,21 @@ pub(super) struct Note {
 /// Rows by their tables, companies and keys, each with what happened to it, in order.
 pub(super) type Touched = BTreeMap<(String, Option<BusinessId>, String), Vec<Note>>;
 
-/// What is noted under a condition.
-pub(super) async fn read(connection: &impl ConnectionTrait, which: Condition) -> Result<Touched> {
-    let mut noted = Query::select();
-    noted.from(Alias::new("touched")).cond_where(which).order_by(Alias::new("step"), Order::Asc);
-    for column in ["relation", "business_id", "key", "old", "was"] {
-        noted.column(Alias::new(column));
-    }
+/// Takes away what is noted under a condition, and answers it.
+pub(super) fn taking(engine: DbBackend, which: Condition) -> Statement {
+    let columns = ["relation", "business_id", "key", "old", "was", "step"].map(Alias::new);
+    let mut taken = Query::delete();
+    taken.from_table(Alias::new("touched")).cond_where(which).returning(Query::returning().columns(columns));
+    engine.build(&taken)
+}
+
+/// What was taken away.
+pub(super) fn read(rows: Vec<QueryResult>) -> Result<Touched> {
+    let step = |row: QueryResult| Ok((row.try_get::<i64>("", "step")?, row));
+    let mut rows = rows.into_iter().map(step).collect::<Result<Vec<_>, DbErr>>()?;
+    rows.sort_by_key(|(step, _)| *step);
     let mut touched = Touched::new();
-    for row in connection.query_all(&noted).await? {
+    for (_, row) in rows {
         let company = row.try_get::<Option<Uuid>>("", "business_id")?.map(BusinessId);
         let was: String = row.try_get("", "was")?;
         // Who can read nothing of it takes the row for changed.

@@ -433,7 +433,7 @@ fn signed(kind: Kind, value: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// A value as triggers write it; nothing where there is none.
-fn text(value: &Value) -> Option<Cow<'_, str>> {
+pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(Some(text)) => Some(Cow::Borrowed(text)),
         Value::Uuid(Some(id)) => Some(Cow::Owned(id.to_string())),

@@ -17,7 +17,7 @@ use crate::ids::BusinessId;
 use crate::security;
 use migrations::Left;
 use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, Query};
-use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, QueryResult, Statement, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// As many rows as are sealed again at once.
@@ -111,20 +111,31 @@ pub enum Of<'b> {
     Migrations(&'b [String]),
 }
 
-/// Seals what was touched without its seal. What was `written` with its seal and not touched since is known. What somebody else changed before is not sealed, and stays in the sums as it
+impl Of<'_> {
+    fn own(self) -> Condition {
+        let batch = Expr::col(Alias::new("batch"));
+        Condition::all().add(match self {
+            Self::Batch(name) => batch.eq(name),
+            Self::Migrations(names) => batch.is_in(names),
+        })
+    }
+
+    /// What takes away what is noted of it, to be settled.
+    pub fn taking(self, engine: DbBackend) -> Statement {
+        noted::taking(engine, self.own())
+    }
+}
+
+/// Seals what was touched without its seal, as it was taken from what is noted. What was `written` with its seal and not touched since is known. What somebody else changed before is not sealed, and stays in the sums as it
 /// was: every proof tells it. How many rows of each table were touched is answered.
 pub async fn settle(
     connection: &impl ConnectionTrait,
     (seals, moved): (&Seals, &mut Moved),
     (of, written): (Of<'_>, &Written),
+    taken: Vec<QueryResult>,
 ) -> Result<BTreeMap<String, usize>> {
-    let batch = Expr::col(Alias::new("batch"));
-    let own = Condition::all().add(match of {
-        Of::Batch(name) => batch.eq(name),
-        Of::Migrations(names) => batch.is_in(names),
-    });
-    let touched = noted::read(connection, own.clone()).await?;
-    let mut tables = BTreeMap::new();
+    let touched = noted::read(taken)?;
+    let (mut tables, mut sealed_again) = (BTreeMap::new(), false);
     if touched.is_empty() {
         return Ok(tables);
     }
@@ -134,23 +145,27 @@ pub async fn settle(
             tables.insert(table.clone(), of_table.len());
         }
         for portion in of_table.chunks(PORTION) {
-            seal_again(connection, (seals, &salt), moved, portion, (of, written)).await?;
+            sealed_again |= seal_again(connection, (seals, &salt), moved, portion, (of, written)).await?;
         }
     }
-    noted::forget(connection, own).await?;
+    if sealed_again {
+        // To seal a row again is noted as well.
+        noted::forget(connection, of.own()).await?;
+    }
     Ok(tables)
 }
 
 type Noted<'t> = (&'t Name, &'t Vec<Note>);
 
+/// Whether any of them was sealed again is answered.
 async fn seal_again(
     connection: &impl ConnectionTrait,
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
     portion: &[Noted<'_>],
     (of, written): (Of<'_>, &Written),
-) -> Result<()> {
-    let Some(((name, _, _), _)) = portion.first() else { return Ok(()) };
+) -> Result<bool> {
+    let Some(((name, _, _), _)) = portion.first() else { return Ok(false) };
     let table = table(name)?;
     if table.grows_only && matches!(of, Of::Batch(_)) {
         return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
@@ -191,7 +206,9 @@ async fn seal_again(
             seal_of.push((named(table, *company, key)?, seal));
         }
     }
-    write_seals(connection, table, seal_of).await
+    let sealed_again = !seal_of.is_empty();
+    write_seals(connection, table, seal_of).await?;
+    Ok(sealed_again)
 }
 
 /// The row that a note is about.

@@ -2,7 +2,8 @@
 
 use super::{ATTEMPTS, BATCH, BESIDE_OTHERS, BoxFuture, Command, Keep, Manner, Order, REHEARSAL, SPAN, Source};
 use crate::client::{Client, Sent, Share};
-use crate::database::{Committing, Session, Writer};
+use crate::database::rows::Step;
+use crate::database::{Answered, Committing, Session, Writer};
 use crate::desk::Desk;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
@@ -64,8 +65,9 @@ pub(super) async fn attempt_batch<T>(
     (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
     together: Together,
 ) -> Attempt<T> {
-    let transaction = match writer.begin().await {
-        Ok(transaction) => transaction,
+    let first = Desk::first_questions(writer.engine(), company);
+    let (transaction, answered) = match writer.begin_asking(first).await {
+        Ok(begun) => begun,
         Err(error) => {
             if grows {
                 // Nobody else need find that out for themselves.
@@ -77,27 +79,27 @@ pub(super) async fn attempt_batch<T>(
             };
         }
     };
-    match run_all(&transaction, desk, company, (batch, source, grows), together).await {
-        Ok(Ran::Whole { outcomes, kept: true }) => {
+    match run_all(&transaction, desk, (company, answered), (batch, source, grows), together).await {
+        Ok(Ran::Whole { outcomes, last: Some(last) }) => {
             let Some(sending) = Sending::all(batch, &outcomes) else {
                 if let Err(lost) = writer.roll_back(transaction).await {
                     tracing::debug!(error = %lost, "a transaction was lost");
                 }
                 return Attempt::Left;
             };
-            match writer.commit(transaction).await {
+            match writer.commit_with(transaction, last).await {
                 Committing::Committed => {
                     sending.are_sent();
                     Attempt::Settled(outcomes)
                 }
-                Committing::Refused(error) => Attempt::ended_by(error.into(), together),
+                Committing::Refused(error) => Attempt::ended_by(Desk::refused(error), together),
                 Committing::Unknown(error) => {
                     sending.are_sent();
                     Attempt::InDoubt(error)
                 }
             }
         }
-        Ok(Ran::Whole { outcomes, kept: false }) => {
+        Ok(Ran::Whole { outcomes, last: None }) => {
             desk.forget_batch();
             match writer.roll_back(transaction).await {
                 Ok(()) => Attempt::Settled(outcomes),
@@ -180,8 +182,8 @@ impl Drop for Sending {
 enum Ran<T> {
     Whole {
         outcomes: Vec<Result<T>>,
-        /// Whether anything of it is to stay.
-        kept: bool,
+        /// What is to be written last, where anything of it is to stay.
+        last: Option<Vec<Step>>,
     },
     /// One was set aside that cannot be taken back by itself.
     SetAside,
@@ -200,15 +202,12 @@ fn share(keep: Keep, is_alone: bool, now: Instant) -> Share {
 async fn run_all<T>(
     transaction: &Session,
     desk: &Desk,
-    company: Option<BusinessId>,
+    (company, answered): (Option<BusinessId>, Result<Answered, DbErr>),
     (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
     together: Together,
 ) -> Result<Ran<T>> {
     let begun = Instant::now();
-    desk.new_batch(transaction).await?;
-    if let Some(company) = company {
-        desk.open(transaction, company).await?;
-    }
+    desk.new_batch(transaction, company, answered?).await?;
     let (mut outcomes, mut kept, mut grows) = (Vec::with_capacity(batch.len()), false, grows);
     loop {
         let place = outcomes.len();
@@ -247,10 +246,8 @@ async fn run_all<T>(
         kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
         outcomes.push(outcome);
     }
-    if kept {
-        desk.finish(transaction).await?;
-    }
-    Ok(Ran::Whole { outcomes, kept })
+    let last = if kept { Some(desk.finish(transaction).await?) } else { None };
+    Ok(Ran::Whole { outcomes, last })
 }
 
 /// Whether an error means that the transaction as a whole cannot go on.

@@ -14,9 +14,10 @@
 use super::turnstile::Turnstile;
 use super::{Ending, Engine, end_process};
 use crate::client;
+use crate::database::rows::Step;
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, Value};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use sqlite_kit::{Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -133,8 +134,14 @@ impl Writer {
         Ok(held)
     }
 
-    pub fn commit(&mut self, transaction: Transaction) -> Committing {
+    /// Commits, with what is written last.
+    pub fn commit(&mut self, transaction: Transaction, last: Vec<Step>) -> Committing {
+        let written = transaction.send(last);
         let Transaction { held, changed, _under_way } = transaction;
+        if let Err(error) = written {
+            self.undo(&held);
+            return Committing::Refused(error);
+        }
         let number = match held.run(|connection| raise(connection, changed)) {
             Ok(Raised::Nothing) => return self.end_empty(&held),
             Ok(Raised::To(number)) => number,
@@ -279,9 +286,21 @@ impl Transaction {
         Ok(self.held.run(work)?)
     }
 
-    /// Has a statement put in rows.
-    pub fn put(&self, sql: &str, values: &[Value]) -> Result<(), DbErr> {
-        self.run(|connection| connection.put(sql, values))
+    /// Does all steps, in their order, and answers what the last of them is answered.
+    pub fn send(&self, steps: Vec<Step>) -> Result<Vec<QueryResult>, DbErr> {
+        let mut answered = Vec::new();
+        for step in steps {
+            answered = match step {
+                Step::Rows(rows) => {
+                    for (text, values) in rows.portions() {
+                        self.run(|connection| connection.put(&text, values))?;
+                    }
+                    Vec::new()
+                }
+                Step::Statement(asked) => self.run(|connection| connection.query_some(&asked, ROWS_READ))?,
+            };
+        }
+        Ok(answered.into_iter().map(QueryResult::from).collect())
     }
 }
 
@@ -343,7 +362,7 @@ mod tests {
         writer.ending = told;
         let begun = writer.begin().unwrap();
         begun.held.run(|connection| connection.batch("CREATE TABLE t (n integer); INSERT INTO t VALUES (1)")).unwrap();
-        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Committed));
         (writer, path)
     }
 
@@ -384,17 +403,17 @@ mod tests {
             let other = scope.spawn(|| {
                 let begun = insert(&mut waiting);
                 has_written.store(true, Ordering::SeqCst);
-                assert!(matches!(waiting.commit(begun), Committing::Committed));
+                assert!(matches!(waiting.commit(begun, Vec::new()), Committing::Committed));
             });
             while asks.try_lock().is_ok() {
                 assert!(!other.is_finished(), "nobody waits at the turnstile");
                 asks.unlock().unwrap();
                 std::thread::yield_now();
             }
-            assert!(matches!(busy.commit(held), Committing::Committed));
+            assert!(matches!(busy.commit(held, Vec::new()), Committing::Committed));
             let next = insert(&mut busy);
             assert!(has_written.load(Ordering::SeqCst));
-            assert!(matches!(busy.commit(next), Committing::Committed));
+            assert!(matches!(busy.commit(next, Vec::new()), Committing::Committed));
         });
         assert_eq!(rows(&path), 4);
         remove(&path);
@@ -420,11 +439,11 @@ mod tests {
         assert!(begun.held.run(|connection| connection.batch("INSERT INTO nowhere VALUES (1)")).is_err());
         assert!(begun.intact().is_err());
         assert!(begun.held.run(|connection| connection.batch("INSERT INTO t VALUES (3)")).is_err());
-        assert!(matches!(writer.commit(begun), Committing::Refused(_)));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Refused(_)));
         assert!(writer.connection.is_none(), "its connection is never used again");
         assert_eq!(rows(&path), 1);
         let begun = insert(&mut writer);
-        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Committed));
         assert_eq!(rows(&path), 2);
         remove(&path);
     }
@@ -435,7 +454,7 @@ mod tests {
         let held = insert(&mut writer).held;
         drop(held);
         let begun = insert(&mut writer);
-        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Committed));
         assert_eq!(rows(&path), 2);
         remove(&path);
     }
@@ -445,11 +464,11 @@ mod tests {
         let (mut writer, path) = writer("nothing");
         let before = writer.seen().unwrap();
         let begun = writer.begin().unwrap();
-        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Committed));
         assert_eq!(writer.seen().unwrap(), before);
         // What changed something has a number of its own, by which another connection knows it.
         let begun = insert(&mut writer);
-        assert!(matches!(writer.commit(begun), Committing::Committed));
+        assert!(matches!(writer.commit(begun, Vec::new()), Committing::Committed));
         assert_eq!(writer.seen().unwrap(), before + 1);
         remove(&path);
     }

@@ -2,7 +2,7 @@
 
 use super::beside::{Earlier, keep_beside};
 use super::checks::check_external_id;
-use super::noting::note;
+use super::noting::note_shown;
 use crate::document::judging::{Judged, judge};
 use crate::document::{Document, Draft, Head, Purpose, Settled, meant};
 use crate::error::{Error, Result};
@@ -13,6 +13,7 @@ use books::cx::Cx;
 use books::desk::{NewEntry, Trade};
 use books::limits::Moves;
 use books::numbering::{self, Numbered};
+use kit::operation::{Shown, shown};
 use kit::rows;
 use schema::address;
 use schema::aliases::Named;
@@ -59,7 +60,12 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     let stage = keep_beside::<D>(cx, &row, settled, Earlier::default()).await?;
     let row = table::Model { stage, ..row };
     let view = D::view(cx, row.clone(), content, live)?;
-    note::<D>(cx, AuditAction::Created, id, None, Some(&view))?;
+    let Shown { id, version, json } = shown(&view)?;
+    if sequel.is_none() {
+        // What comes after it may change what is answered.
+        cx.answers((id, version, json.clone()));
+    }
+    note_shown::<D>(cx, AuditAction::Created, id, None, Some(Shown { id, version, json }))?;
     cx.keep_document(row.clone())?;
     let Some(asked) = sequel else { return Ok(view) };
     D::posted(cx, &row, &asked).await?;

@@ -6,7 +6,7 @@ use crate::ids::RecordId;
 use books::audit::{AuditAction, Change};
 use books::cx::Cx;
 use books::desk::Standing;
-use kit::operation::shown;
+use kit::operation::{Shown, shown};
 use schema::key::ResourceKey;
 use serde::Serialize;
 
@@ -39,8 +39,18 @@ pub(super) fn note<D: Document>(
     before: Option<&D::View>,
     after: Option<&D::View>,
 ) -> Result<()> {
+    note_shown::<D>(cx, action, id, before, after.map(shown).transpose()?)
+}
+
+/// The same of what is written as JSON already.
+pub(super) fn note_shown<D: Document>(
+    cx: &Cx<'_>,
+    action: AuditAction,
+    id: RecordId,
+    before: Option<&D::View>,
+    after: Option<Shown>,
+) -> Result<()> {
     let before = before.map(shown).transpose()?;
-    let after = after.map(shown).transpose()?;
     let change = Change {
         action,
         resource: D::KEY,
