@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn steps(server: &Server, ask: impl FnOnce()) -> i64 {
     let counted = || -> i64 {
         let log = server.log();
-        let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.filter_map(|line| line["steps"].as_i64()).sum()
     };
     let before = counted();
