@@ -31,6 +31,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::CreditKeepsTheDiscount => "2.8 all",
         Fault::CarryNeverMoves => "J4",
         Fault::NothingIsOfNoDay => "3.7 given",
+        Fault::RowIsItsFact => "2.12 moved",
         Fault::CreditStandsElsewhere => "2.3 moved",
         Fault::KeptBackOnTheOtherSide => "2.4 back",
         Fault::EveryComponentLeads => "2.2",

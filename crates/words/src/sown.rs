@@ -65,6 +65,8 @@ faults! {
     CreditKeepsTheDiscount,
     /// Tax on cash basis stands with the tax that is due from its first day.
     CarryNeverMoves,
+    /// A row of tax is the fact that happens to tell it first on a day.
+    RowIsItsFact,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.
