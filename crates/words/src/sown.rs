@@ -67,6 +67,8 @@ faults! {
     CarryNeverMoves,
     /// A row of tax is the fact that happens to tell it first on a day.
     RowIsItsFact,
+    /// Goods may cost less than nothing.
+    GoodsCostLessThanNothing,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.

@@ -11,6 +11,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
 use crate::ids::RecordId;
 use crate::money::UnitPrice;
+use crate::parts::goods::check_cost;
 use crate::stock_adjustment::StockAdjustments;
 use books::cx::Cx;
 use kit::{master, rows};
@@ -60,9 +61,7 @@ pub(super) fn check(
             valid_from: faults.optional("validFrom", input.valid_from),
             cost: faults.required("cost", input.cost),
         };
-        if cost.cost.is_negative() {
-            faults.add("cost", "must not be negative");
-        }
+        check_cost(faults, "cost", Some(cost.cost));
         cost
     });
     let days: HashSet<Option<Day>> = costs.iter().map(|cost| cost.valid_from).collect();
