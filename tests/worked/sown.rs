@@ -33,6 +33,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::NothingIsOfNoDay => "3.7 given",
         Fault::RowIsItsFact => "2.12 moved",
         Fault::GoodsCostLessThanNothing => "3.1 nothing",
+        Fault::OpeningNeverCarried => "7.6",
         Fault::CreditStandsElsewhere => "2.3 moved",
         Fault::KeptBackOnTheOtherSide => "2.4 back",
         Fault::EveryComponentLeads => "2.2",

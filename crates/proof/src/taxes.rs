@@ -3,6 +3,7 @@
 
 mod anew;
 mod boxes;
+mod carried;
 mod cash;
 
 use super::{Check, Findings, PORTION, Told, Wide, shown};
@@ -285,13 +286,13 @@ impl Documents {
     /// Line by line, the base that leads is the net of the line.
     fn turnover(&mut self, lines: &[document_lines::Model], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
         let mut bases: HashMap<Option<RecordId>, Wide> = HashMap::new();
-        for fact in facts.iter().filter(|fact| fact.leads) {
         // The side of a line is that of its last version.
         let mut sides: HashMap<Option<RecordId>, (i64, TaxSide)> = HashMap::new();
+        for fact in facts.iter().filter(|fact| fact.leads) {
             *bases.entry(fact.line_id).or_default() += Wide::from(fact.home_base.units());
-        }
             let last = sides.entry(fact.line_id).or_insert((fact.entry_number, fact.side));
             *last = Ord::max(*last, (fact.entry_number, fact.side));
+        }
         for line in lines {
             let net = Wide::from(line.base_net.units());
             let base = bases.sum_of(&Some(line.id));

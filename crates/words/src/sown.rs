@@ -69,6 +69,8 @@ faults! {
     RowIsItsFact,
     /// Goods may cost less than nothing.
     GoodsCostLessThanNothing,
+    /// The tax of what was open before these books is due and never carried.
+    OpeningNeverCarried,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.
