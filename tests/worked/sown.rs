@@ -34,6 +34,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::RowIsItsFact => "2.12 moved",
         Fault::GoodsCostLessThanNothing => "3.1 nothing",
         Fault::OpeningNeverCarried => "7.6",
+        Fault::ClosedReturnChanges => "J4 closed",
         Fault::CreditStandsElsewhere => "2.3 moved",
         Fault::KeptBackOnTheOtherSide => "2.4 back",
         Fault::EveryComponentLeads => "2.2",

@@ -7,7 +7,7 @@
 
 use crate::access::visible_business;
 use crate::among::among;
-use crate::cash::Known;
+use crate::cash::{self, Known};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::desk::NewEntry;
@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::limits::Moves;
 use crate::money::Money;
-use crate::periods::Module;
 use crate::settled::KINDS;
 use rules::postable::TaxAccount;
 use rules::posting::{About, Line, Posting, Unbalanced, Valued};
@@ -122,6 +121,7 @@ async fn booked(
     }
     Ok(found)
 }
+
 /// The account on which a tax stands once it is due. What books of another kind told of before these has none of its own.
 fn due_on(roles: &Roles, fact: &tax_facts::Model) -> Option<RecordId> {
     if fact.origin != TaxOrigin::Opening {
@@ -134,7 +134,6 @@ fn due_on(roles: &Roles, fact: &tax_facts::Model) -> Option<RecordId> {
     };
     fact.account_id.or(of_company).filter(|_| !sown(Fault::OpeningNeverCarried))
 }
-
 
 /// What is not due at the end of a day, of what was posted by then.
 fn waiting(known: &Known, roles: &Roles, document: RecordId, day: Day) -> Result<BTreeMap<Key, Money>> {
@@ -179,7 +178,7 @@ async fn differences(
         },
         |fact| fact.side,
     );
-    let module = if side == TaxSide::Sale { Module::Sales } else { Module::Purchase };
+    let module = cash::module(side);
     let (periods, chart) = (cx.periods().await?, cx.chart().await?);
     let mut days = BTreeSet::new();
     let told = facts.iter().flat_map(|fact| [fact.entry_date, fact.date]);

@@ -10,16 +10,18 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
+use crate::periods::Module;
 use crate::settled::{History, KINDS, coin, too_large};
 use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
-use schema::business::BusinessSettings;
 use schema::aliases::Named;
-use schema::tables::{entries, tax_facts};
+use schema::business::BusinessSettings;
+use schema::tables::{allocations, entries, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::exact::Coin;
+use words::sown::{Fault, sown};
 
 /// The basis on which a document of a day counts: as it is asked for, else as the company has it on that day.
 fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, day: Day) -> bool {
@@ -44,8 +46,6 @@ pub struct Row {
 /// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
 type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
 
-/// Only these documents, where they are few.
-pub type Only<'d> = Option<&'d [RecordId]>;
 /// Whether two facts of a row say the same but for their figures and their days. A document that is written anew may say
 /// something else: another rate, another party; that is a row of its own.
 fn says_the_same(one: &tax_facts::Model, other: &tax_facts::Model) -> bool {
@@ -81,6 +81,8 @@ impl Said<'_> {
     }
 }
 
+/// Only these documents, where they are few.
+pub type Only<'d> = Option<&'d [RecordId]>;
 
 /// Everything that is known of documents that may count by what is settled.
 pub struct Known {
@@ -165,6 +167,57 @@ impl Known {
             due(&parts, whole, &settlements, self.coin).map_err(too_large)?
         };
         Ok(rows.into_iter().zip(due).collect())
+    }
+}
+
+/// The parts of the books that tell of these documents as far as they are settled: a return of their days changes when they
+/// are settled, or no longer.
+pub async fn modules(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<Module>> {
+    if !may_wait(cx)? {
+        return Ok(Vec::new());
+    }
+    cx.flush().await?;
+    let known = Known::of(cx, None, None, Point::default(), Some(documents)).await?;
+    let mut modules: Vec<Module> = Vec::new();
+    for fact in known.facts.values().flatten() {
+        let module = module(fact.side);
+        if !modules.contains(&module) {
+            modules.push(module);
+        }
+    }
+    Ok(modules)
+}
+
+/// Whether tax of any day counts by what is settled.
+fn may_wait(cx: &Cx<'_>) -> Result<bool> {
+    let by_cash = cx.business()?.settings.tax_basis.iter().any(|one| one.basis != TaxBasis::Invoice);
+    Ok(by_cash && !sown(Fault::ClosedReturnChanges))
+}
+
+/// The same of what a document settles by itself.
+pub async fn modules_settled(cx: &Cx<'_>, document: RecordId) -> Result<Vec<Module>> {
+    if !may_wait(cx)? {
+        return Ok(Vec::new());
+    }
+    cx.flush().await?;
+    let settled: Vec<RecordId> = allocations::Entity::find()
+        .select_only()
+        .column(allocations::Column::TargetDocumentId)
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::SourceDocumentId.eq(document))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .distinct()
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    if settled.is_empty() { Ok(Vec::new()) } else { modules(cx, &settled).await }
+}
+
+/// Whose days a tax is of.
+pub const fn module(side: TaxSide) -> Module {
+    match side {
+        TaxSide::Sale => Module::Sales,
+        TaxSide::Purchase => Module::Purchase,
     }
 }
 

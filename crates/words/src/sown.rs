@@ -71,6 +71,8 @@ faults! {
     GoodsCostLessThanNothing,
     /// The tax of what was open before these books is due and never carried.
     OpeningNeverCarried,
+    /// What settles changes a return of days that are closed.
+    ClosedReturnChanges,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.

@@ -18,6 +18,7 @@ use crate::ids::RecordId;
 use crate::money::Money;
 use crate::stored::AsJson;
 use books::audit::{AuditAction, Change as AuditChange};
+use books::cash;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -239,13 +240,18 @@ pub(crate) async fn allocate(
     let module = sides.source.kind.module();
     let periods = cx.periods().await?;
     let earliest = Ord::max(sides.source.date, sides.target.date);
+    // What is settled may be told in a return of the day: that is of the books of sales or of purchases as well.
+    let mut modules = vec![module];
+    modules.extend(cash::modules(cx, &[sides.source.document_id, sides.target.document_id]).await?);
     let date = match asked.date {
-        Some(day) => {
-            periods.check(module, &format!("{path}date"), day, cx.asker())?;
-            day
-        }
+        Some(day) => day,
+        None if touch == Touch::Both => periods.first_open_for_all(&modules, earliest, cx.asker())?,
+        // What a document settles by itself it settles on its own day.
         None => periods.first_open(module, earliest, cx.asker())?,
     };
+    for module in modules {
+        periods.check(module, &format!("{path}date"), date, cx.asker())?;
+    }
     check_days(cx, path, &sides, date).await?;
     let exchanged = (&given(&sides.source, sides.used), &given(&sides.target, asked.amount));
     check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;
@@ -403,7 +409,9 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
     let day = on.map_or(row.date, |on| Ord::max(on, row.date));
-    let date = cx.periods().await?.first_open(row.source_kind.module(), day, cx.asker())?;
+    let mut modules = vec![row.source_kind.module()];
+    modules.extend(cash::modules(cx, &[row.source_document_id, row.target_document_id]).await?);
+    let date = cx.periods().await?.first_open_for_all(&modules, day, cx.asker())?;
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;
