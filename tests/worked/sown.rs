@@ -35,6 +35,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::GoodsCostLessThanNothing => "3.1 nothing",
         Fault::OpeningNeverCarried => "7.6",
         Fault::ClosedReturnChanges => "J4 closed",
+        Fault::TaxOfAnyDay => "2.18",
         Fault::CreditStandsElsewhere => "2.3 moved",
         Fault::KeptBackOnTheOtherSide => "2.4 back",
         Fault::EveryComponentLeads => "2.2",

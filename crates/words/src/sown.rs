@@ -73,6 +73,8 @@ faults! {
     OpeningNeverCarried,
     /// What settles changes a return of days that are closed.
     ClosedReturnChanges,
+    /// Tax counts for any day.
+    TaxOfAnyDay,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.
