@@ -36,6 +36,8 @@ const fn example(fault: Fault) -> &'static str {
         Fault::OpeningNeverCarried => "7.6",
         Fault::ClosedReturnChanges => "J4 closed",
         Fault::TaxOfAnyDay => "2.18",
+        Fault::AnythingIsKeptBack => "2.4 bound",
+        Fault::SettledIsNotReadBack => "E4a said",
         Fault::CreditStandsElsewhere => "2.3 moved",
         Fault::KeptBackOnTheOtherSide => "2.4 back",
         Fault::EveryComponentLeads => "2.2",

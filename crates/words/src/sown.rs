@@ -75,6 +75,10 @@ faults! {
     ClosedReturnChanges,
     /// Tax counts for any day.
     TaxOfAnyDay,
+    /// Whatever is said is kept back.
+    AnythingIsKeptBack,
+    /// What a body says that is settled is not looked at.
+    SettledIsNotReadBack,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.

@@ -6,7 +6,9 @@
 //! account of advances.
 
 mod record;
+mod said;
 mod wire;
+mod withheld;
 
 use super::relief::{Accounts, Coin, Taken, relieve};
 use super::taxes::Told;
@@ -30,6 +32,7 @@ pub use record::AllocationRecord;
 use rules::posting::Posting;
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
+pub(crate) use said::{Said, check_said, stays};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
@@ -253,6 +256,9 @@ pub(crate) async fn allocate(
         periods.check(module, &format!("{path}date"), date, cx.asker())?;
     }
     check_days(cx, path, &sides, date).await?;
+    if asked.withheld != Money::ZERO {
+        withheld::check(cx, path, &sides.target, asked).await?;
+    }
     let exchanged = (&given(&sides.source, sides.used), &given(&sides.target, asked.amount));
     check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;
     let Sides { mut source, mut target, used, settled, sign } = sides;
