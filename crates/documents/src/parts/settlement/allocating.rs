@@ -230,6 +230,26 @@ fn given(item: &open_items::Model, amount: Money) -> Given<'_> {
     Given { currency: &item.currency, amount, carried: Some((size(item.base), size(item.amount))) }
 }
 
+/// The day on which something is settled: the one that is asked for, else that of the later document where it is open.
+async fn day(cx: &Cx<'_>, path: &str, sides: &Sides, (asked, touch): (Option<Day>, Touch)) -> Result<Day> {
+    let module = sides.source.kind.module();
+    let periods = cx.periods().await?;
+    let earliest = Ord::max(sides.source.date, sides.target.date);
+    // What is settled may be told in a return of the day: that is of the books of sales or of purchases as well.
+    let mut modules = vec![module];
+    modules.extend(cash::modules(cx, &[sides.source.document_id, sides.target.document_id]).await?);
+    let date = match asked {
+        Some(day) => day,
+        None if touch == Touch::Both => periods.first_open_for_all(&modules, earliest, cx.asker())?,
+        // What a document settles by itself it settles on its own day.
+        None => periods.first_open(module, earliest, cx.asker())?,
+    };
+    for module in modules {
+        periods.check(module, &format!("{path}date"), date, cx.asker())?;
+    }
+    Ok(date)
+}
+
 /// Settles an open item with another.
 pub(crate) async fn allocate(
     cx: &Cx<'_>,
@@ -240,21 +260,7 @@ pub(crate) async fn allocate(
 ) -> Result<allocations::Model> {
     cx.require(ResourceKey::Allocations, Action::Create)?;
     let sides = judge(cx, path, source, asked).await?;
-    let module = sides.source.kind.module();
-    let periods = cx.periods().await?;
-    let earliest = Ord::max(sides.source.date, sides.target.date);
-    // What is settled may be told in a return of the day: that is of the books of sales or of purchases as well.
-    let mut modules = vec![module];
-    modules.extend(cash::modules(cx, &[sides.source.document_id, sides.target.document_id]).await?);
-    let date = match asked.date {
-        Some(day) => day,
-        None if touch == Touch::Both => periods.first_open_for_all(&modules, earliest, cx.asker())?,
-        // What a document settles by itself it settles on its own day.
-        None => periods.first_open(module, earliest, cx.asker())?,
-    };
-    for module in modules {
-        periods.check(module, &format!("{path}date"), date, cx.asker())?;
-    }
+    let date = day(cx, path, &sides, (asked.date, touch)).await?;
     check_days(cx, path, &sides, date).await?;
     if asked.withheld != Money::ZERO {
         withheld::check(cx, path, &sides.target, asked).await?;
