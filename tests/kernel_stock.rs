@@ -168,6 +168,9 @@ on_both_engines! {
             let refused = put(json!([{"cost": 10}, {"validFrom": "2026-03-20", "cost": 14}])).expect(409);
             assert_eq!(refused.code.as_deref(), Some("period_locked"));
             assert_eq!(refused.fields(), ["standardCosts[1].validFrom"]);
+            // What is named is what was sent.
+            let refused = put(json!([{"validFrom": "2000-01-01", "cost": 9}])).expect(409);
+            assert_eq!(refused.fields(), ["standardCosts[0].validFrom"]);
         });
         // Before anything happened it is what it says.
         each(server, json!({"costMethod": "standard", "standardCost": 10}), json!({}), |desk| {

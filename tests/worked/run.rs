@@ -395,7 +395,11 @@ impl<'s> Run<'s> {
                 let body = json!({"name": line.plain(1)?, "start": line.plain(2)?, "end": line.plain(3)?});
                 self.master(step, "fiscalYears", line.plain(1)?, Self::object(body))
             }
-            "lock" => self.master(step, "locks", "a lock", Self::object(json!({"lockDate": line.plain(1)?}))),
+            "lock" => {
+                // All of the books, or what its members say.
+                let all = line.plain(1).map_or_else(|_| json!({}), |day| json!({"lockDate": day}));
+                self.master(step, "locks", "a lock", Self::object(all))
+            }
             "from" => self.derive(step),
             "change" => self.change(step),
             "void" => {

@@ -7,7 +7,7 @@
 
 use crate::access::visible_business;
 use crate::among::among;
-use crate::cash::Known;
+use crate::cash::{self, Known};
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::desk::NewEntry;
@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::limits::Moves;
 use crate::money::BookMoney;
-use crate::periods::Module;
 use crate::settled::KINDS;
 use rules::postable::TaxAccount;
 use rules::posting::{About, Line, Posting, Unbalanced};
@@ -24,7 +23,7 @@ use rules::roles::Roles;
 use rules::tax::TaxBasis;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry};
 use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, tax_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 
@@ -94,7 +93,11 @@ async fn all(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
         .column(tax_facts::Column::DocumentId)
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
-        .filter(tax_facts::Column::AccountId.is_not_null())
+        .filter(
+            Condition::any()
+                .add(tax_facts::Column::AccountId.is_not_null())
+                .add(tax_facts::Column::Origin.eq(TaxOrigin::Opening)),
+        )
         .distinct()
         .order_by_asc(tax_facts::Column::DocumentId);
     Ok(found.into_tuple().all(&cx.db).await?)
@@ -119,20 +122,34 @@ async fn booked(
     Ok(found)
 }
 
+/// The account on which a tax stands once it is due. What books of another kind told of before these has none of its own.
+fn due_on(roles: &Roles, fact: &tax_facts::Model) -> Option<RecordId> {
+    if fact.origin != TaxOrigin::Opening {
+        return fact.account_id;
+    }
+    let of_company = match fact.duty {
+        TaxDuty::Owed => Some(roles.output_tax.id()),
+        TaxDuty::Claimed => Some(roles.input_tax.id()),
+        TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None => None,
+    };
+    fact.account_id.or(of_company).filter(|_| !sown(Fault::OpeningNeverCarried))
+}
+
 /// What is not due at the end of a day, of what was posted by then.
-fn waiting(known: &Known, document: RecordId, day: Day) -> Result<BTreeMap<Key, BookMoney>> {
+fn waiting(known: &Known, roles: &Roles, document: RecordId, day: Day) -> Result<BTreeMap<Key, BookMoney>> {
     let mut sums: BTreeMap<Key, BookMoney> = BTreeMap::new();
     let facts = known.facts.get(&document).map_or(&[][..], Vec::as_slice);
-    // What is taken by documents of before these books stands on no account.
     let key =
         |fact: &tax_facts::Model| Some((fact.account_id?, fact.duty)).filter(|_| fact.home_tax != BookMoney::ZERO);
-    for fact in facts.iter().filter(|fact| fact.entry_date <= day) {
+    // What was open before these books was posted to no account of tax: what becomes due of it is taken from where tax waits.
+    let posted = |fact: &&tax_facts::Model| fact.entry_date <= day && fact.origin != TaxOrigin::Opening;
+    for fact in facts.iter().filter(posted) {
         let Some(key) = key(fact) else { continue };
         let sum = sums.entry(key).or_default();
         *sum = sum.checked_add(fact.home_tax).ok_or_else(Error::too_large)?;
     }
     for (row, [_, due, _]) in known.due_of(document, day)? {
-        let Some(account) = row.fact.account_id.filter(|_| row.fact.entry_date <= day) else { continue };
+        let Some(account) = due_on(roles, &row.fact).filter(|_| row.fact.entry_date <= day) else { continue };
         let sum = sums.entry((account, row.fact.duty)).or_default();
         *sum = sum.checked_sub(due).ok_or_else(Error::too_large)?;
     }
@@ -162,7 +179,7 @@ async fn differences(
         },
         |fact| fact.side,
     );
-    let module = if side == TaxSide::Sale { Module::Sales } else { Module::Purchase };
+    let module = cash::module(side);
     let (periods, chart) = (cx.periods().await?, cx.chart().await?);
     let mut days = BTreeSet::new();
     let told = facts.iter().flat_map(|fact| [fact.entry_date, fact.date]);
@@ -172,7 +189,7 @@ async fn differences(
     let (mut found, mut posted): (BTreeMap<Day, BTreeMap<Key, BookMoney>>, BTreeMap<Key, BookMoney>) =
         Default::default();
     for day in days {
-        let mut short = waiting(known, document, day)?;
+        let mut short = waiting(known, chart.roles(), document, day)?;
         let there = booked.iter().filter(|(at, ..)| *at <= day).map(|(_, key, amount)| (*key, *amount));
         for (key, amount) in there.chain(posted.iter().map(|(key, amount)| (*key, *amount))) {
             let sum = short.entry(key).or_default();

@@ -10,15 +10,18 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use crate::periods::Module;
 use crate::settled::{History, KINDS, too_large};
 use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
+use schema::aliases::Named;
 use schema::business::BusinessSettings;
-use schema::tables::{entries, tax_facts};
+use schema::tables::{allocations, entries, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::exact::BookCoin;
+use words::sown::{Fault, sown};
 
 /// The basis on which a document of a day counts: as it is asked for, else as the company has it on that day.
 fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, day: Day) -> bool {
@@ -33,13 +36,50 @@ fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, 
 /// A row of a document, as it stands on a day.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The first fact that says it.
+    /// What it is called on every day: the entry and the place of the first fact that ever said it.
+    pub name: (i64, i64),
+    /// The first fact that says it by then.
     pub fact: tax_facts::Model,
     pub part: Part,
 }
 
 /// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
 type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
+
+/// Whether two facts of a row say the same but for their figures and their days. A document that is written anew may say
+/// something else: another rate, another party; that is a row of its own.
+fn says_the_same(one: &tax_facts::Model, other: &tax_facts::Model) -> bool {
+    let of_code = |fact: &tax_facts::Model| (fact.tax_code_id, fact.kind, fact.rate, fact.account_id);
+    let of_party = |fact: &tax_facts::Model| fact.party_id.map(Named::as_written);
+    let texts = |fact: &tax_facts::Model| {
+        let own =
+            [&fact.component, &fact.category, &fact.base_box, &fact.tax_box, &fact.party_tax_number, &fact.country];
+        own.map(Clone::clone)
+    };
+    (of_code(one), of_party(one)) == (of_code(other), of_party(other)) && texts(one) == texts(other)
+}
+
+/// What a document ever said of a row, and what it comes to by a day.
+struct Said<'f> {
+    first: &'f tax_facts::Model,
+    by_then: Option<&'f tax_facts::Model>,
+    figures: Figures,
+}
+
+impl Said<'_> {
+    /// The row, if anything was said of it by then.
+    fn row(self) -> Option<Row> {
+        let fact = self.by_then?.clone();
+        // What a note gives back of a discount counts in the shares in which the note does, and is no part of what it pays.
+        let own = fact.origin != TaxOrigin::Credited;
+        let charged = own && matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
+        let paid = [own && fact.leads, charged, charged];
+        // What was taken back whole takes no odd coin.
+        let leads = own && fact.leads && self.figures != [BookMoney::ZERO; 3];
+        let part = Part { figures: self.figures, paid, leads };
+        Some(Row { name: (self.first.entry_number, self.first.place), fact, part })
+    }
+}
 
 /// Only these documents, where they are few.
 pub type Only<'d> = Option<&'d [RecordId]>;
@@ -96,26 +136,23 @@ impl Known {
     /// The rows of a document, as they stand at the end of a day.
     pub fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row>> {
         let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
-        let mut rows: BTreeMap<Apart, Row> = BTreeMap::new();
-        for fact in facts.iter().filter(|fact| fact.date <= day) {
-            // What a note gives back of a discount counts in the shares in which the note does, and is no part of what it pays.
-            let own = fact.origin != TaxOrigin::Credited;
-            let key = (!own, fact.line_id, fact.component_id, fact.duty, fact.leads);
-            let charged = own && matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
-            let row = rows.entry(key).or_insert_with(|| Row {
-                fact: fact.clone(),
-                part: Part {
-                    figures: [BookMoney::ZERO; 3],
-                    paid: [own && fact.leads, charged, charged],
-                    leads: own && fact.leads,
-                },
-            });
-            let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
-            for (sum, figure) in row.part.figures.iter_mut().zip(figures) {
-                *sum = sum.plus(figure).map_err(too_large)?;
+        let mut rows: BTreeMap<Apart, Vec<Said<'_>>> = BTreeMap::new();
+        for fact in facts {
+            let key = (fact.origin == TaxOrigin::Credited, fact.line_id, fact.component_id, fact.duty, fact.leads);
+            let rows = rows.entry(key).or_default();
+            let place = rows.iter().position(|row| says_the_same(row.first, fact)).unwrap_or(rows.len());
+            if place == rows.len() {
+                rows.push(Said { first: fact, by_then: None, figures: [BookMoney::ZERO; 3] });
+            }
+            if let Some(said) = rows.get_mut(place).filter(|_| fact.date <= day) {
+                said.by_then.get_or_insert(fact);
+                let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
+                for (sum, figure) in said.figures.iter_mut().zip(figures) {
+                    *sum = sum.plus(figure).map_err(too_large)?;
+                }
             }
         }
-        Ok(rows.into_values().collect())
+        Ok(rows.into_values().flatten().filter_map(Said::row).collect())
     }
 
     /// What of a document counts by the end of a day, row by row.
@@ -130,6 +167,57 @@ impl Known {
             due(&parts, whole, &settlements, self.coin).map_err(too_large)?
         };
         Ok(rows.into_iter().zip(due).collect())
+    }
+}
+
+/// The parts of the books that tell of these documents as far as they are settled: a return of their days changes when they
+/// are settled, or no longer.
+pub async fn modules(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<Module>> {
+    if !may_wait(cx)? {
+        return Ok(Vec::new());
+    }
+    cx.flush().await?;
+    let known = Known::of(cx, None, None, Point::default(), Some(documents)).await?;
+    let mut modules: Vec<Module> = Vec::new();
+    for fact in known.facts.values().flatten() {
+        let module = module(fact.side);
+        if !modules.contains(&module) {
+            modules.push(module);
+        }
+    }
+    Ok(modules)
+}
+
+/// Whether tax of any day counts by what is settled.
+fn may_wait(cx: &Cx<'_>) -> Result<bool> {
+    let by_cash = cx.business()?.settings.tax_basis.iter().any(|one| one.basis != TaxBasis::Invoice);
+    Ok(by_cash && !sown(Fault::ClosedReturnChanges))
+}
+
+/// The same of what a document settles by itself.
+pub async fn modules_settled(cx: &Cx<'_>, document: RecordId) -> Result<Vec<Module>> {
+    if !may_wait(cx)? {
+        return Ok(Vec::new());
+    }
+    cx.flush().await?;
+    let settled: Vec<RecordId> = allocations::Entity::find()
+        .select_only()
+        .column(allocations::Column::TargetDocumentId)
+        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
+        .filter(allocations::Column::SourceDocumentId.eq(document))
+        .filter(allocations::Column::RemovedAt.is_null())
+        .distinct()
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    if settled.is_empty() { Ok(Vec::new()) } else { modules(cx, &settled).await }
+}
+
+/// Whose days a tax is of.
+pub const fn module(side: TaxSide) -> Module {
+    match side {
+        TaxSide::Sale => Module::Sales,
+        TaxSide::Purchase => Module::Purchase,
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn rows(
             home_base: fact.home_base,
             home_tax: fact.home_tax,
             not_recoverable: fact.not_recoverable,
-            account_id: fact.account.filter(|_| told.place.is_some()),
+            account_id: fact.account.filter(|_| told.place.is_some() || fact.origin == TaxOrigin::Opening),
         }
     };
     new.posting.facts().iter().zip(1..).map(row).collect()

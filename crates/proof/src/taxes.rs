@@ -3,6 +3,7 @@
 
 mod anew;
 mod boxes;
+mod carried;
 mod cash;
 
 use super::{Check, Findings, PORTION, Told, Wide, shown};
@@ -16,7 +17,7 @@ use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts};
-use schema::tables::{TaxDuty, TaxOrigin};
+use schema::tables::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -285,8 +286,12 @@ impl Documents {
     /// Line by line, the base that leads is the net of the line.
     fn turnover(&mut self, lines: &[document_lines::Model], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
         let mut bases: HashMap<Option<RecordId>, Wide> = HashMap::new();
+        // The side of a line is that of its last version.
+        let mut sides: HashMap<Option<RecordId>, (i64, TaxSide)> = HashMap::new();
         for fact in facts.iter().filter(|fact| fact.leads) {
             *bases.entry(fact.line_id).or_default() += Wide::from(fact.home_base.units());
+            let last = sides.entry(fact.line_id).or_insert((fact.entry_number, fact.side));
+            *last = Ord::max(*last, (fact.entry_number, fact.side));
         }
         for line in lines {
             let net = Wide::from(line.base_net.units());
@@ -294,11 +299,17 @@ impl Documents {
             bases.remove(&Some(line.id));
             let direct = matches!(line.kind, DocumentKind::Receipt | DocumentKind::Payment);
             let tells = !direct || line.tax_code_id.is_some() || line.account_id.is_some_and(|id| earned.contains(&id));
-            // Money may come back for what was bought, and go back for what was sold.
+            // Money may come back for what was bought, and go back for what was sold. Its sign says nothing of that: a line
+            // whose tax is more than the line has a base below nothing.
+            let goes_back = match (line.kind, sides.get(&Some(line.id))) {
+                (DocumentKind::Receipt, Some((_, side))) => *side == TaxSide::Purchase,
+                (DocumentKind::Payment, Some((_, side))) => *side == TaxSide::Sale,
+                _ => false,
+            };
             let wanted = match line.kind {
                 _ if !tells => 0,
                 DocumentKind::CreditNote | DocumentKind::DebitNote => -net,
-                _ if direct && base < 0 => -net,
+                _ if goes_back => -net,
                 _ => net,
             };
             (self.told, self.traded) = (self.told + base, self.traded + wanted);

@@ -103,6 +103,16 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
     Ok(waiting)
 }
 
+/// The documents of before these books. What they posted never waits, and so their tax is due here as it is in the books.
+fn taken_over(cx: &Cx<'_>) -> Result<sea_orm::sea_query::SelectStatement> {
+    let opening = tax_facts::Entity::find()
+        .select_only()
+        .column(tax_facts::Column::DocumentId)
+        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Opening));
+    Ok(opening.into_query())
+}
+
 /// What stands on accounts of tax by the end of a day since it was carried there until documents are settled.
 async fn carried(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<(RecordId, i64)>> {
     let mut facts = tax_facts::Entity::find()
@@ -115,6 +125,7 @@ async fn carried(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<(RecordId, 
         .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
         .filter(tax_facts::Column::AccountId.is_not_null())
         .filter(tax_facts::Column::EntryDate.lte(day))
+        .filter(tax_facts::Column::DocumentId.not_in_subquery(taken_over(cx)?))
         .group_by(tax_facts::Column::AccountId)
         .group_by(tax_facts::Column::Duty);
     if let Some(known) = last_known(cx, asked.point).await? {

@@ -202,7 +202,7 @@ impl Posting {
         for mut line in lines {
             let says = is_alone || !line.is_nothing();
             let place = Some(kept.len()).filter(|_| says);
-            let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.account.is_some()), fact });
+            let told = line.facts.drain(..).map(|fact| Told { place: place.filter(|_| fact.has_a_line()), fact });
             facts.extend(told);
             if says {
                 kept.push(line);

@@ -65,6 +65,20 @@ faults! {
     CreditKeepsTheDiscount,
     /// Tax on cash basis stands with the tax that is due from its first day.
     CarryNeverMoves,
+    /// A row of tax is the fact that happens to tell it first on a day.
+    RowIsItsFact,
+    /// Goods may cost less than nothing.
+    GoodsCostLessThanNothing,
+    /// The tax of what was open before these books is due and never carried.
+    OpeningNeverCarried,
+    /// What settles changes a return of days that are closed.
+    ClosedReturnChanges,
+    /// Tax counts for any day.
+    TaxOfAnyDay,
+    /// Whatever is said is kept back.
+    AnythingIsKeptBack,
+    /// What a body says that is settled is not looked at.
+    SettledIsNotReadBack,
     /// The tax of a credit stands where its code says by now.
     CreditStandsElsewhere,
     /// What is kept back of a note is taken for what a supplier was not paid.

@@ -115,7 +115,7 @@ impl TradeKind for CreditNote {
             asked.control_account = faults.optional("receivableAccountId", input.receivable_account_id);
             asked.update_stock = faults.optional("updateStock", input.update_stock);
             asked.return_cost = faults.optional("returnCost", input.return_cost).unwrap_or_default();
-            asked.allocations = allocating::check_each(&mut faults, input.allocations);
+            (asked.allocations, asked.said) = allocating::check_said(&mut faults, input.allocations);
         })
     }
 

@@ -111,7 +111,7 @@ impl TradeKind for DebitNote {
             asked.note_kind = faults.optional("kind", input.kind);
             asked.control_account = faults.optional("payableAccountId", input.payable_account_id);
             asked.update_stock = faults.optional("updateStock", input.update_stock);
-            asked.allocations = allocating::check_each(&mut faults, input.allocations);
+            (asked.allocations, asked.said) = allocating::check_said(&mut faults, input.allocations);
         })
     }
 

@@ -4,6 +4,7 @@
 //! and only a judgement makes one, so that no way of changing a document can pass by the references in it.
 
 use super::{Content, Document, Head, Kept, Purpose, Settled};
+use crate::day::Day;
 use crate::error::{Error, FieldErrors, Result};
 use books::cx::Cx;
 use books::limits;
@@ -11,6 +12,7 @@ use books::periods::Module;
 use books::rates;
 use schema::tables::DocumentStatus;
 use schema::written::Written;
+use words::sown::{Fault, sown};
 
 /// What is about to be written of a document.
 pub(super) struct Judged<D: Document> {
@@ -44,6 +46,7 @@ pub(super) async fn judge<D: Document>(
     if purpose == Purpose::Posting {
         limits::check_day(cx, head.date, "date")?;
         check_tax_date::<D>(cx, &asked).await?;
+        check_tax_point::<D>(cx, head.date, &asked)?;
         let currency = settled.total_in.as_ref().unwrap_or(&settled.currency);
         limits::check_total(cx, head.date, (currency, settled.total), settled.base_total).await?;
         if let Some(rate) = D::rate(&asked).filter(|_| D::RATE_IS_JUDGED) {
@@ -75,6 +78,22 @@ pub(super) async fn check_tax_date<D: Document>(cx: &Cx<'_>, asked: &D::Asked) -
     let Some(day) = D::tax_date(asked).filter(|_| D::POSTS) else { return Ok(()) };
     limits::check_day(cx, day, "taxDate")?;
     cx.periods().await?.check(D::MODULE, "taxDate", day, cx.asker())
+}
+
+/// The tax of a document is told in a return that somebody files: not a year before the document, and not after the end of
+/// the fiscal year that follows its own.
+fn check_tax_point<D: Document>(cx: &Cx<'_>, date: Day, asked: &D::Asked) -> Result<()> {
+    let Some(day) = D::tax_date(asked).filter(|_| D::POSTS && !sown(Fault::TaxOfAnyDay)) else { return Ok(()) };
+    let business = cx.business()?;
+    let (first, last) = (date.plus_months(-12), business.fiscal_year_end(business.fiscal_year_end(date).next()));
+    if day < first {
+        return Err(Error::field("taxDate", format!("must not be before {first}, a year before the document's date")));
+    }
+    if day > last {
+        let why = format!("must not be after {last}, the end of the fiscal year after the document's");
+        return Err(Error::field("taxDate", why));
+    }
+    Ok(())
 }
 
 /// Judges the words of a posted document that change. What it named all along may stay: an item may have been archived

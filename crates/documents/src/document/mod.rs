@@ -225,6 +225,11 @@ pub(crate) trait Document:
         None
     }
 
+    /// Refuses a body of a posted document that says something else of what came with it and cannot change with it.
+    fn stays(_cx: &Cx<'_>, _row: &table::Model, _asked: &Self::Asked) -> impl Future<Output = Result<()>> + Send {
+        async { Ok(()) }
+    }
+
     /// What comes after it is in the books, in the same transaction.
     fn posted(_cx: &Cx<'_>, _row: &table::Model, _asked: &Self::Asked) -> impl Future<Output = Result<()>> + Send {
         async { Ok(()) }

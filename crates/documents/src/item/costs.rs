@@ -11,6 +11,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe};
 use crate::ids::RecordId;
 use crate::money::UnitPrice;
+use crate::parts::goods::check_cost;
 use crate::stock_adjustment::StockAdjustments;
 use books::cx::Cx;
 use kit::{master, rows};
@@ -60,9 +61,7 @@ pub(super) fn check(
             valid_from: faults.optional("validFrom", input.valid_from),
             cost: faults.required("cost", input.cost),
         };
-        if cost.cost.is_negative() {
-            faults.add("cost", "must not be negative");
-        }
+        check_cost(faults, "cost", Some(cost.cost));
         cost
     });
     let days: HashSet<Option<Day>> = costs.iter().map(|cost| cost.valid_from).collect();
@@ -157,13 +156,21 @@ fn wanted(known: &Costs, said: Option<&[StandardCost]>, now: Option<UnitPrice>, 
     Ok(wanted)
 }
 
+/// Where a body says the cost of a day: in an element that was sent, in the list where none says it, or beside the list.
+fn named(said: Option<&[StandardCost]>, day: Day) -> (String, bool) {
+    let Some(said) = said else { return ("standardCost".into(), false) };
+    match said.iter().position(|cost| cost.valid_from == Some(day)) {
+        Some(index) => (format!("{BESIDE}[{index}]"), true),
+        None => (BESIDE.into(), false),
+    }
+}
+
 /// A field of a stock adjustment's, as the item's body has it.
-fn renamed(error: Error, index: usize) -> Error {
+fn renamed(error: Error, (own, is_element): (String, bool)) -> Error {
     let turn = |errors: FieldErrors| {
         let mut turned = FieldErrors::default();
         for (field, messages) in errors.iter() {
-            let own =
-                if field == "date" { format!("{BESIDE}[{index}].validFrom") } else { format!("{BESIDE}[{index}]") };
+            let own = if field == "date" && is_element { format!("{own}.validFrom") } else { own.clone() };
             for message in messages {
                 turned.add(own.clone(), message.clone());
             }
@@ -178,9 +185,13 @@ fn renamed(error: Error, index: usize) -> Error {
 }
 
 /// Makes the books say what is wanted.
-async fn post(cx: &Cx<'_>, item: RecordId, known: &Costs, wanted: &Costs) -> Result<bool> {
-    let places: Vec<Option<Day>> = wanted.list().iter().map(|cost| cost.valid_from).collect();
-    let place = |day: Day| places.iter().position(|known| *known == Some(day)).unwrap_or(places.len());
+async fn post(
+    cx: &Cx<'_>,
+    item: RecordId,
+    (known, wanted): (&Costs, &Costs),
+    said: Option<&[StandardCost]>,
+) -> Result<bool> {
+    let place = |day: Day| named(said, day);
     let mut posted = false;
     let cost = |costs: &Costs, day: &Day| costs.later.get(day).map(|(cost, _)| *cost);
     let days: BTreeSet<Day> = known.later.keys().chain(wanted.later.keys()).copied().collect();
@@ -194,7 +205,7 @@ async fn post(cx: &Cx<'_>, item: RecordId, known: &Costs, wanted: &Costs) -> Res
                 return Err(Error::Conflict(Conflict {
                     code: "in_use",
                     title: "A stock adjustment says more than this cost".into(),
-                    errors: FieldErrors::one(&format!("{BESIDE}[{}]", place(day)), why),
+                    errors: FieldErrors::one(&place(day).0, why),
                 }));
             }
             let reason = Some("The item has another standard cost".to_owned());
@@ -234,7 +245,7 @@ pub(super) async fn create(cx: &Cx<'_>, draft: &Columns<table::Column>) -> Resul
     draft.replace(table::Column::StandardCost, wanted.first);
     let made = master::create::<Items>(cx, &draft).await?;
     let id = made.keeping.id;
-    if post(cx, id, &known, &wanted).await? { rows::get::<Items>(cx, id).await } else { Ok(made) }
+    if post(cx, id, (&known, &wanted), said.as_deref()).await? { rows::get::<Items>(cx, id).await } else { Ok(made) }
 }
 
 pub(super) async fn update(cx: &Cx<'_>, id: RecordId, draft: &Columns<table::Column>) -> Result<ItemView> {
@@ -253,5 +264,5 @@ pub(super) async fn update(cx: &Cx<'_>, id: RecordId, draft: &Columns<table::Col
     let mut draft = draft.clone();
     draft.replace(table::Column::StandardCost, wanted.first);
     let changed = master::update::<Items>(cx, id, &draft).await?;
-    if post(cx, id, &known, &wanted).await? { rows::get::<Items>(cx, id).await } else { Ok(changed) }
+    if post(cx, id, (&known, &wanted), said.as_deref()).await? { rows::get::<Items>(cx, id).await } else { Ok(changed) }
 }

@@ -7,7 +7,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Percent, Rate};
-use crate::parts::settlement::allocating::AllocationAsked;
+use crate::parts::settlement::allocating::{AllocationAsked, Said};
 use kit::reference::Held;
 use rules::tax::TaxKind;
 use rules::tax::figures::{Discount, Totals};
@@ -70,6 +70,9 @@ pub struct TradeAsked {
     pub(crate) return_cost: ReturnCost,
     pub(crate) cash: Option<CashAsked>,
     pub(crate) allocations: Vec<AllocationAsked>,
+    /// Whether a body says them.
+    #[serde(skip)]
+    pub(crate) said: Said,
     pub(crate) lines: Vec<TradeLineAsked>,
     /// The order that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

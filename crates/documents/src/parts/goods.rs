@@ -7,9 +7,10 @@ use super::posting::{Exchange, InBase, cost_of};
 use super::work_out::{Items, too_large};
 use super::{Direction, ReturnCost, TradeAsked, TradeFigures};
 use crate::document::identity;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::field::Faults;
 use crate::ids::RecordId;
-use crate::money::{BookMoney, Quantity};
+use crate::money::{BookMoney, Money, Quantity, UnitPrice};
 use books::access::Business;
 use books::chart::{Chart, SystemRole};
 use books::stock::{Accounts, Wanted};
@@ -17,6 +18,7 @@ use schema::business::CogsTiming;
 use schema::item::ItemType;
 use schema::tables::{FactKind, FactSide};
 use std::sync::Arc;
+use words::sown::{Fault, sown};
 
 /// Where goods wait for their invoice; nowhere if what is delivered costs at once.
 pub(crate) fn waiting_account(business: &Business, direction: Direction, chart: &Chart) -> Option<RecordId> {
@@ -30,6 +32,25 @@ pub(crate) fn waiting_account(business: &Business, direction: Direction, chart: 
 
 pub(crate) fn goods_of<'i>(items: &'i Items, line: &TradeLineAsked) -> Option<&'i Arc<schema::item::Model>> {
     line.item.and_then(|id| items.get(&id)).filter(|item| item.r#type == ItemType::Stock)
+}
+
+/// What goods cost is never below nothing, whoever says it.
+const BELOW_NOTHING: &str = "must not be negative";
+
+/// Judges a cost that somebody states.
+pub(crate) fn check_cost(faults: &mut Faults, field: &str, cost: Option<UnitPrice>) {
+    if cost.is_some_and(UnitPrice::is_negative) {
+        faults.add(field, BELOW_NOTHING);
+    }
+}
+
+/// Judges what goods of a line cost once its tax is taken out of its price.
+fn check_paid(index: usize, kind: FactKind, paid: BookMoney) -> Result<()> {
+    let costs = matches!(kind, FactKind::Receipt | FactKind::Bill) && !sown(Fault::GoodsCostLessThanNothing);
+    if !costs || !paid.is_negative() {
+        return Ok(());
+    }
+    Err(Error::field(&format!("lines[{index}].unitPrice"), format!("{BELOW_NOTHING}: without tax, goods cost {paid}")))
 }
 
 /// What says how a document's lines move stock.
@@ -99,6 +120,7 @@ impl Moving<'_> {
             }
             let Some(item) = goods_of(self.items, line) else { continue };
             let Some(said) = self.said(index, line, waits[index])? else { continue };
+            check_paid(index, said.kind, said.amount)?;
             facts.push(Wanted {
                 line: identity(line.id)?,
                 item: item.clone(),

@@ -2,6 +2,7 @@
 
 mod view;
 
+use super::goods::check_cost;
 use super::landed::{self, Landed, LandedCostInput};
 use crate::field::{Faults, Field, Maybe, Stated, Text};
 use crate::ids::RecordId;
@@ -269,9 +270,7 @@ impl LineInput for ReceiptLineInput {
 
     fn check(self, faults: &mut Faults) -> TradeLineAsked {
         let price = faults.optional("unitCost", self.unit_cost);
-        if price.is_some_and(UnitPrice::is_negative) {
-            faults.add("unitCost", "must not be negative");
-        }
+        check_cost(faults, "unitCost", price);
         let rejected = faults.optional("rejectedQuantity", self.rejected_quantity);
         if rejected.is_some_and(Quantity::is_negative) {
             faults.add("rejectedQuantity", "must not be negative");

@@ -291,6 +291,10 @@ impl<K: TradeKind> Document for Trade<K> {
         asked.exchange_rate
     }
 
+    async fn stays(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
+        allocating::stays(cx, row.id, &asked.allocations, asked.said).await
+    }
+
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &TradeAsked) -> Result<()> {
         if let Some(cash) = &asked.cash {
             let amount = cash.amount.unwrap_or(row.total);

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Quantity, UnitPrice};
+use crate::parts::goods::check_cost;
 use books::chart::Chart;
 use rules::exchange::Home;
 use rules::posting::{Line, Subject, Unposted};
@@ -110,9 +111,7 @@ pub(super) fn check_lines(
             let why = "exactly one of quantityDelta, countedQuantity and standardCost is required";
             faults.add("quantityDelta", why);
         }
-        if standard.is_some_and(UnitPrice::is_negative) {
-            faults.add("standardCost", "must not be negative");
-        }
+        check_cost(faults, "standardCost", standard);
         if delta == Some(Quantity::ZERO) {
             faults.add("quantityDelta", "must not be 0");
         }
@@ -120,9 +119,7 @@ pub(super) fn check_lines(
             faults.add("countedQuantity", "must not be negative");
         }
         let unit_cost = faults.optional("unitCost", input.unit_cost);
-        if unit_cost.is_some_and(UnitPrice::is_negative) {
-            faults.add("unitCost", "must not be negative");
-        }
+        check_cost(faults, "unitCost", unit_cost);
         AdjustmentLineAsked {
             id: faults.optional("id", input.id),
             item: faults.required("itemId", input.item_id),

@@ -3,6 +3,7 @@
 //! The report goes by what moved the open items. Here it is what documents come to, and what allocations say of them.
 
 use super::super::{Findings, Told, Wide, shown};
+use super::carried::Carried;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -28,7 +29,7 @@ const KINDS: [DocumentKind; 4] =
 
 /// How amounts are rounded.
 #[derive(Clone, Copy)]
-struct Coin {
+pub(super) struct Coin {
     units: Wide,
     rounding: Rounding,
 }
@@ -48,11 +49,11 @@ impl Coin {
 
 /// A row of a document: base, tax and what cannot be claimed, and whether base and tax are part of what is paid.
 #[derive(Clone, Copy, Default)]
-struct Row {
-    left: [Wide; 3],
-    due: [Wide; 3],
-    leads: bool,
-    charged: bool,
+pub(super) struct Row {
+    pub(super) left: [Wide; 3],
+    pub(super) due: [Wide; 3],
+    pub(super) leads: bool,
+    pub(super) charged: bool,
 }
 
 impl Row {
@@ -63,7 +64,7 @@ impl Row {
 }
 
 /// What of a document is due after settlements of so much, and of so much that lapsed.
-fn settle(rows: &mut [Row], whole: Wide, settlements: &[(Wide, bool)], coin: Coin) {
+pub(super) fn settle(rows: &mut [Row], whole: Wide, settlements: &[(Wide, bool)], coin: Coin) {
     let mut open = whole;
     for (amount, counts) in settlements {
         let settled = *amount.min(&open);
@@ -144,8 +145,19 @@ impl Cash {
         let days: Vec<BTreeSet<Day>> = rows.iter().map(|row| days(row, of(row))).collect();
         let asked = rows.iter().zip(&days).flat_map(|(row, days)| days.iter().map(|day| (row.id, *day)));
         let told = told.due(&asked.collect::<Vec<_>>()).await?;
+        let carried = Carried::of(reader, &ids, facts).await?;
         for (row, days) in rows.into_iter().zip(days) {
             let (own, settled) = of(row);
+            let at_last = days.last().map_or_else(Vec::new, |last| settlements(row, *last, settled, &reduced));
+            for (duty, found, wanted) in carried.compare(row, own, &at_last, coin) {
+                let number = row.number.as_deref().unwrap_or("without a number");
+                self.findings.add(format!(
+                    "{} {number}: {} of its tax that is {duty} waits in the ledger, and {} is not due",
+                    row.kind,
+                    shown(found),
+                    shown(wanted)
+                ));
+            }
             self.judge(row, (own, settled, &reduced), (days, &told), coin);
         }
         Ok(())

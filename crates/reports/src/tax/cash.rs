@@ -13,6 +13,7 @@ use rules::tax::facts::TaxOrigin;
 use schema::business::BusinessSettings;
 use schema::tables::tax_facts;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 /// Whether anything may count by what is settled.
 pub(super) fn is_asked(asked: &Asked, settings: &BusinessSettings) -> bool {
@@ -20,6 +21,11 @@ pub(super) fn is_asked(asked: &Asked, settings: &BusinessSettings) -> bool {
         Some(basis) => basis != TaxBasis::Invoice,
         None => settings.tax_basis.iter().any(|from| from.basis != TaxBasis::Invoice),
     }
+}
+
+/// What a row is called, whatever the day.
+fn known_as(row: &Row) -> (i64, i64) {
+    if sown(Fault::RowIsItsFact) { (row.fact.entry_number, row.fact.place) } else { row.name }
 }
 
 /// What becomes due of a document day by day, each share as a fact of its day.
@@ -30,7 +36,7 @@ fn shares(known: &Known, document: RecordId, asked: &Asked, found: &mut Vec<tax_
     let mut before: HashMap<(i64, i64), Figures> = HashMap::new();
     for day in days.into_iter().filter(|day| *day <= asked.span.to) {
         for (row, figures) in known.due_of(document, day)? {
-            let counted = before.entry((row.fact.entry_number, row.fact.place)).or_insert([BookMoney::ZERO; 3]);
+            let counted = before.entry(known_as(&row)).or_insert([BookMoney::ZERO; 3]);
             let [base, tax, not_recoverable] = [0, 1, 2].map(|place: usize| figures[place].minus(counted[place]));
             let share = [base, tax, not_recoverable].into_iter().collect::<Result<Vec<BookMoney>, _>>();
             let share = share.map_err(too_large)?;

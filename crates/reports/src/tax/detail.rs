@@ -6,7 +6,7 @@ use super::super::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, Mark, TAX_BA
 use super::super::form::{Example, Form, Holds};
 use super::super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::cash;
-use super::facts::{Taxes, check_beginning, code_names, narrowed, of_span};
+use super::facts::{Sum, Taxes, check_beginning, code_names, moved, narrowed, of_span};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use books::cx::Cx;
@@ -63,10 +63,11 @@ async fn written(cx: &Cx<'_>, asked: &Asked, mut facts: Selected) -> Result<(Vec
     Ok((facts.into_model().all(&cx.db).await?, count))
 }
 
-/// The same of what counts, where some of it counts when it is settled.
-async fn settled(cx: &Cx<'_>, asked: &Asked, facts: Selected) -> Result<(Vec<tax_facts::Model>, u64)> {
+/// The same of what counts, where some of it counts when it is settled, and what the rows of all pages say that is moved.
+async fn settled(cx: &Cx<'_>, asked: &Asked, facts: Selected) -> Result<(Vec<tax_facts::Model>, u64, i64)> {
     let all = facts.columns(<Column as sea_orm::Iterable>::iter()).into_model().all(&cx.db).await?;
     let mut facts = cash::detailed(cx, asked, all).await?;
+    let told = facts.iter().map(|fact| moved(fact.duty, fact.home_tax.units())).sum();
     let count = u64::try_from(facts.len()).map_err(Error::internal)?;
     if let Some(mark) = asked.mark() {
         let last = (mark.date, mark.number, mark.position);
@@ -74,7 +75,7 @@ async fn settled(cx: &Cx<'_>, asked: &Asked, facts: Selected) -> Result<(Vec<tax
     }
     let (limit, offset) = asked.limits();
     let place = |number: u64| usize::try_from(number).map_err(Error::internal);
-    Ok((facts.into_iter().skip(place(offset)?).take(place(limit)?).collect(), count))
+    Ok((facts.into_iter().skip(place(offset)?).take(place(limit)?).collect(), count, told))
 }
 
 impl Report for TaxDetail {
@@ -132,8 +133,15 @@ impl Report for TaxDetail {
         let whole = if asked.is_page() { Some(Taxes::of(cx, asked).await?) } else { None };
         let facts = narrowed(of_span(cx, asked).await?, asked);
         let by_share = cash::is_asked(asked, &cx.business()?.settings);
-        let (facts, count) =
-            if by_share { settled(cx, asked, facts).await? } else { written(cx, asked, facts).await? };
+        let (facts, count, told) = if by_share {
+            let (facts, count, of_rows) = settled(cx, asked, facts).await?;
+            // What is told in shares is held against the ledger by what was written instead.
+            let by_cash = whole.iter().flat_map(|whole| &whole.by_cash).map(Sum::moved).sum::<i64>();
+            (facts, count, whole.iter().map(|_| of_rows - by_cash).sum())
+        } else {
+            let (facts, count) = written(cx, asked, facts).await?;
+            (facts, count, whole.iter().map(Taxes::told).sum())
+        };
         let of = |duty| {
             let sums = whole.iter().flat_map(Taxes::counting).filter(move |sum| !sum.is_carry() && sum.duty == duty);
             sums.map(|sum| sum.tax).sum::<i64>()
@@ -148,7 +156,7 @@ impl Report for TaxDetail {
             by_share,
             count,
             net,
-            told: whole.iter().map(Taxes::told).sum(),
+            told,
             posted: whole.iter().map(|whole| whole.posted).sum(),
         })
     }

@@ -32,7 +32,21 @@ pub(super) struct Sum {
     pub(super) not_recoverable: i64,
 }
 
+/// What a tax moves on its account, a debit positive.
+pub(super) const fn moved(duty: TaxDuty, tax: i64) -> i64 {
+    match duty {
+        TaxDuty::Owed | TaxDuty::WithheldByUs => -tax,
+        TaxDuty::Claimed | TaxDuty::WithheldFromUs => tax,
+        TaxDuty::None => 0,
+    }
+}
+
 impl Sum {
+    /// What it moves on its account, a debit positive.
+    pub(super) const fn moved(&self) -> i64 {
+        moved(self.duty, self.tax)
+    }
+
     /// Whether it moves an account of tax without being tax.
     pub(super) fn is_carry(&self) -> bool {
         self.origin == TaxOrigin::Carry
@@ -74,12 +88,7 @@ impl Taxes {
 
     /// What the facts say that their ledger lines must move.
     pub(super) fn told(&self) -> i64 {
-        let signed = |sum: &Sum| match sum.duty {
-            TaxDuty::Owed | TaxDuty::WithheldByUs => -sum.tax,
-            TaxDuty::Claimed | TaxDuty::WithheldFromUs => sum.tax,
-            TaxDuty::None => 0,
-        };
-        self.sums.iter().map(signed).sum()
+        self.sums.iter().map(Sum::moved).sum()
     }
 
     /// What a code is called; lines without one have a name of their own.

@@ -121,11 +121,18 @@ pub struct TaxFact {
     pub home_tax: BookMoney,
     /// What of the tax cannot be claimed back, in the company's currency.
     pub not_recoverable: BookMoney,
-    /// The account that its tax stands on; none where there is none, or where it stands on no account of tax.
+    /// The account that its tax stands on, or will; none where there is none, or where it stands on no account of tax.
     pub account: Option<RecordId>,
 }
 
 impl TaxFact {
+    /// Whether a ledger line carries its tax. What was open before these books began names the account on which its tax
+    /// stands once it is due, and no line.
+    #[must_use]
+    pub fn has_a_line(&self) -> bool {
+        self.account.is_some() && self.origin != TaxOrigin::Opening
+    }
+
     /// The same, taken back. On the day of the original it counts for the day that the original counted for, and never
     /// before that.
     #[must_use]
@@ -326,11 +333,11 @@ impl Common<'_> {
                 match account {
                     None => found.bare.push(fact),
                     // What was open before these books began is tax that other books have told of.
-                    Some(_) if self.origin == TaxOrigin::Opening => {
+                    Some((id, _)) if self.origin == TaxOrigin::Opening => {
                         found
                             .lines
                             .push(fact.posted(self.chart.roles().opening_balance_equity.clone(), self.exchange.home)?);
-                        found.bare.push(fact);
+                        found.bare.push(TaxFact { account: Some(id), ..fact });
                     }
                     Some((id, account)) => {
                         let fact = TaxFact { account: Some(id), ..fact };

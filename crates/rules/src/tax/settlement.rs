@@ -190,6 +190,16 @@ pub fn kept_back(
     groups.iter().zip(own.into_iter().zip(home)).map(fact).collect()
 }
 
+/// What a document shows that will be kept back of it, whole.
+pub fn to_keep_back(shown: &[TaxFact], coin: Coin) -> Result<Money, TooLarge> {
+    let mut sum = Exact::ZERO;
+    for fact in shown {
+        let rate = fact.rate.map_or(Ok(Exact::ZERO), hundredths)?;
+        sum = sum.plus(Exact::from(fact.base).times(rate)?)?;
+    }
+    Ok(sum.round(coin)?.size())
+}
+
 /// What a fact without a code says of what is kept back, on the side of what is settled.
 pub fn bare(from_us: bool, currency: &str, party: RecordId, account: RecordId) -> TaxFact {
     TaxFact {

@@ -32,6 +32,9 @@ use words::sown::{Fault, sown};
 
 pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft<D::Asked>) -> Result<D::View> {
     let old = load::<D>(cx, id).await?;
+    if old.row.status == DocumentStatus::Posted {
+        D::stays(cx, &old.row, &draft.asked).await?;
+    }
     let before = Before {
         asked: &old.content.asked,
         status: old.row.status,

@@ -16,7 +16,7 @@ use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::{self, Moves};
 use books::periods::Module;
-use books::{Leaving, stock, tax_facts};
+use books::{Leaving, cash, stock, tax_facts};
 use schema::rights::Action;
 use schema::tables::documents::Column;
 use schema::tables::{DocumentStatus, EntryKind, EntryRef, documents as table, entries, open_items};
@@ -91,7 +91,9 @@ pub(crate) async fn void<D: Document>(
     reason: Option<String>,
 ) -> Result<D::View> {
     let periods = cx.periods().await?;
-    let modules = modules::<D>(cx, &old.row).await?;
+    let mut modules = modules::<D>(cx, &old.row).await?;
+    // What it settled is open again on the same day.
+    modules.extend(cash::modules_settled(cx, old.row.id).await?);
     if let Some(date) = date {
         if date < old.row.date {
             return Err(Error::field("date", format!("must not be before the document's own date, {}", old.row.date)));

@@ -6,7 +6,9 @@
 //! account of advances.
 
 mod record;
+mod said;
 mod wire;
+mod withheld;
 
 use super::relief::{Accounts, Taken, relieve};
 use super::taxes::Told;
@@ -18,6 +20,7 @@ use crate::ids::RecordId;
 use crate::money::{Funds, Money};
 use crate::stored::AsJson;
 use books::audit::{AuditAction, Change as AuditChange};
+use books::cash;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -29,6 +32,7 @@ pub use record::AllocationRecord;
 use rules::posting::Posting;
 use rules::purpose::Purpose;
 use rules::refusal::Refusal;
+pub(crate) use said::{Said, check_said, stays};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::settled::Settled;
@@ -222,6 +226,26 @@ fn given(item: &open_items::Model, amount: Money) -> Given<'_> {
     Given { currency: &item.currency, amount, carried: Some((item.base.size(), item.amount.size())) }
 }
 
+/// The day on which something is settled: the one that is asked for, else that of the later document where it is open.
+async fn day(cx: &Cx<'_>, path: &str, sides: &Sides, (asked, touch): (Option<Day>, Touch)) -> Result<Day> {
+    let module = sides.source.kind.module();
+    let periods = cx.periods().await?;
+    let earliest = Ord::max(sides.source.date, sides.target.date);
+    // What is settled may be told in a return of the day: that is of the books of sales or of purchases as well.
+    let mut modules = vec![module];
+    modules.extend(cash::modules(cx, &[sides.source.document_id, sides.target.document_id]).await?);
+    let date = match asked {
+        Some(day) => day,
+        None if touch == Touch::Both => periods.first_open_for_all(&modules, earliest, cx.asker())?,
+        // What a document settles by itself it settles on its own day.
+        None => periods.first_open(module, earliest, cx.asker())?,
+    };
+    for module in modules {
+        periods.check(module, &format!("{path}date"), date, cx.asker())?;
+    }
+    Ok(date)
+}
+
 /// Settles an open item with another.
 pub(crate) async fn allocate(
     cx: &Cx<'_>,
@@ -232,17 +256,11 @@ pub(crate) async fn allocate(
 ) -> Result<allocations::Model> {
     cx.require(ResourceKey::Allocations, Action::Create)?;
     let sides = judge(cx, path, source, asked).await?;
-    let module = sides.source.kind.module();
-    let periods = cx.periods().await?;
-    let earliest = Ord::max(sides.source.date, sides.target.date);
-    let date = match asked.date {
-        Some(day) => {
-            periods.check(module, &format!("{path}date"), day, cx.asker())?;
-            day
-        }
-        None => periods.first_open(module, earliest, cx.asker())?,
-    };
+    let date = day(cx, path, &sides, (asked.date, touch)).await?;
     check_days(cx, path, &sides, date).await?;
+    if asked.withheld != Money::ZERO {
+        withheld::check(cx, path, &sides.target, asked).await?;
+    }
     let exchanged = (&given(&sides.source, sides.used), &given(&sides.target, asked.amount));
     check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;
     let Sides { mut source, mut target, used, settled, sign } = sides;
@@ -398,7 +416,9 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
     let mut source = find(cx, row.source_id).await?.ok_or_else(internal)?;
     let mut target = find(cx, row.target_id).await?.ok_or_else(internal)?;
     let day = on.map_or(row.date, |on| Ord::max(on, row.date));
-    let date = cx.periods().await?.first_open(row.source_kind.module(), day, cx.asker())?;
+    let mut modules = vec![row.source_kind.module()];
+    modules.extend(cash::modules(cx, &[row.source_document_id, row.target_document_id]).await?);
+    let date = cx.periods().await?.first_open_for_all(&modules, day, cx.asker())?;
     let document_of_source = document(cx, row.source_document_id).await?;
     if let Some(entry) = &row.entry {
         reverse(cx, &entry.0, date, &document_of_source).await?;

@@ -29,7 +29,7 @@ use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Rate};
 use crate::parts::under::Under;
 use actions::{Allocate, Deallocate};
-use allocating::{AllocationAsked, Touch};
+use allocating::{AllocationAsked, Said, Touch};
 use books::Leaving;
 use books::access::Business;
 use books::cx::Cx;
@@ -77,6 +77,9 @@ pub struct MoneyAsked {
     pub(crate) notes: Option<String>,
     pub(crate) lines: Vec<DirectLineAsked>,
     pub(crate) allocations: Vec<AllocationAsked>,
+    /// Whether a body says them.
+    #[serde(skip)]
+    pub(crate) said: Said,
     /// What its lines are computed under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) under: Option<Under>,
@@ -243,6 +246,10 @@ impl<K: MoneyKind> Document for Moved<K> {
 
     fn rate(asked: &MoneyAsked) -> Option<Rate> {
         asked.exchange_rate
+    }
+
+    async fn stays(cx: &Cx<'_>, row: &documents::Model, asked: &MoneyAsked) -> Result<()> {
+        allocating::stays(cx, row.id, &asked.allocations, asked.said).await
     }
 
     async fn posted(cx: &Cx<'_>, row: &documents::Model, asked: &MoneyAsked) -> Result<()> {

@@ -85,6 +85,7 @@ macro_rules! read {
         if fee.is_negative() {
             $faults.add("feeAmount", "must not be negative");
         }
+        let (allocations, said) = allocating::check_said($faults, $input.allocations);
         let asked = MoneyAsked {
             party: $faults.optional("partyId", $input.party_id),
             account: $faults.required("accountId", $input.account_id),
@@ -99,7 +100,8 @@ macro_rules! read {
             control_account: $faults.optional("controlAccountId", $input.control_account_id),
             notes: text($faults, "notes", $input.notes),
             lines: check_lines($faults, $input.lines),
-            allocations: allocating::check_each($faults, $input.allocations),
+            allocations,
+            said,
             ..MoneyAsked::default()
         };
         let head = HeadInput {

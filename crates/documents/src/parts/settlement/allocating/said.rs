@@ -1,0 +1,62 @@
+//! What a body of a posted document says that it settles.
+//!
+//! What came with a document when it was posted has a life of its own: an update cannot change it, and says so. A body that
+//! leaves it out, or that was read and is sent back, says nothing.
+
+use super::{AllocationAsked, AllocationInput, check_each, of_documents};
+use crate::error::{Error, Result};
+use crate::field::{Each, Faults, Field};
+use crate::ids::RecordId;
+use books::cx::Cx;
+use schema::tables::allocations;
+use words::sown::{Fault, sown};
+
+/// Whether a body says what is settled. It is no part of what a document is, and no change of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Said(bool);
+
+impl PartialEq for Said {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Said {}
+
+/// The allocations of a body, and whether it says any.
+pub(crate) fn check_said(faults: &mut Faults, field: Each<AllocationInput>) -> (Vec<AllocationAsked>, Said) {
+    let said = Said(matches!(&field, Field::Given(Some(_))));
+    (check_each(faults, field), said)
+}
+
+/// Whether one that is sent is one that there is. What it leaves out is as it was worked out.
+fn is(asked: &AllocationAsked, row: &allocations::Model) -> bool {
+    let amounts = |discount, write_off, withheld| (discount, write_off, withheld);
+    (asked.target, asked.amount) == (row.target_id, row.amount)
+        && asked.source_amount.is_none_or(|amount| amount == row.source_amount)
+        && asked.date.is_none_or(|date| date == row.date)
+        && amounts(asked.discount, asked.write_off, asked.withheld)
+            == amounts(row.discount, row.write_off, row.withheld)
+}
+
+/// Refuses a body of a posted document that says it settles something else than it does.
+pub(crate) async fn stays(cx: &Cx<'_>, document: RecordId, asked: &[AllocationAsked], said: Said) -> Result<()> {
+    if !said.0 || sown(Fault::SettledIsNotReadBack) {
+        return Ok(());
+    }
+    cx.flush().await?;
+    let mut left = of_documents(cx, &[document]).await?;
+    for (index, one) in asked.iter().enumerate() {
+        match left.iter().position(|row| is(one, row)) {
+            Some(place) => drop(left.remove(place)),
+            None => return Err(other(&format!("allocations[{index}]"))),
+        }
+    }
+    // What settles the document itself need not be said by it.
+    if left.iter().any(|row| row.source_document_id == document) { Err(other("allocations")) } else { Ok(()) }
+}
+
+fn other(field: &str) -> Error {
+    let why = "cannot change with a posted document; leave them out, add one to its allocations or remove one of them";
+    Error::field(field, why)
+}
