@@ -10,7 +10,7 @@ use crate::document::identity;
 use crate::error::{Error, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
-use crate::money::{BookMoney, Money, Quantity, UnitPrice};
+use crate::money::{BookMoney, Quantity, UnitPrice};
 use books::access::Business;
 use books::chart::{Chart, SystemRole};
 use books::stock::{Accounts, Wanted};
