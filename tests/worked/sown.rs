@@ -31,7 +31,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::CreditKeepsTheDiscount => "2.8 all",
         Fault::CarryNeverMoves => "J4",
         Fault::NothingIsOfNoDay => "3.7 given",
-        Fault::RowIsItsFact => "2.12 moved",
+        Fault::RowIsItsFact => "2.12 again",
         Fault::GoodsCostLessThanNothing => "3.1 nothing",
         Fault::OpeningNeverCarried => "7.6",
         Fault::ClosedReturnChanges => "J4 closed",

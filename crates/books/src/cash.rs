@@ -15,7 +15,6 @@ use crate::settled::{History, KINDS, too_large};
 use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
-use schema::aliases::Named;
 use schema::business::BusinessSettings;
 use schema::tables::{allocations, entries, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -50,7 +49,7 @@ type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
 /// something else: another rate, another party; that is a row of its own.
 fn says_the_same(one: &tax_facts::Model, other: &tax_facts::Model) -> bool {
     let of_code = |fact: &tax_facts::Model| (fact.tax_code_id, fact.kind, fact.rate, fact.account_id);
-    let of_party = |fact: &tax_facts::Model| fact.party_id.map(Named::as_written);
+    let of_party = |fact: &tax_facts::Model| fact.party_id;
     let texts = |fact: &tax_facts::Model| {
         let own =
             [&fact.component, &fact.category, &fact.base_box, &fact.tax_box, &fact.party_tax_number, &fact.country];

@@ -13,12 +13,14 @@ pub fn on(
     column: impl IntoColumnRef,
     keys: impl IntoIterator<Item = impl Into<Uuid>>,
 ) -> SimpleExpr {
-    let one = match backend {
-        DbBackend::Postgres => "listed::uuid",
-        _ => "unhex(value)",
-    };
     let keys = keys.into_iter().map(|key| key.into().simple().to_string());
-    let listed = Query::select().expr(Expr::cust(one)).from_function(listed(backend, keys), Alias::new(LISTED)).take();
+    if backend == DbBackend::Postgres {
+        // An array and not its rows: of rows the engine would guess that they are a hundred, and join whole tables to them.
+        let keys = Expr::expr(texts(keys)).cast_as(Alias::new("uuid[]"));
+        return Expr::col(column).eq(Func::cust(Alias::new("ANY")).arg(keys));
+    }
+    let one = Expr::cust("unhex(value)");
+    let listed = Query::select().expr(one).from_function(listed(backend, keys), Alias::new(LISTED)).take();
     Expr::col(column).in_subquery(listed)
 }
 
@@ -57,11 +59,14 @@ const LISTED: &str = "listed";
 /// Keys that are given as one value, each in a row.
 fn listed(backend: DbBackend, keys: impl Iterator<Item = String>) -> FunctionCall {
     if backend == DbBackend::Postgres {
-        let keys = keys.collect::<Vec<_>>().join(",");
-        let texts = Func::cust(Alias::new("string_to_array")).arg(keys).arg(",");
-        Func::cust(Alias::new("unnest")).arg(texts)
+        Func::cust(Alias::new("unnest")).arg(texts(keys))
     } else {
         let keys = keys.map(|key| format!("\"{key}\"")).collect::<Vec<_>>().join(",");
         Func::cust(Alias::new("json_each")).arg(format!("[{keys}]"))
     }
+}
+
+/// Keys as an array of texts, on PostgreSQL.
+fn texts(keys: impl Iterator<Item = String>) -> FunctionCall {
+    Func::cust(Alias::new("string_to_array")).arg(keys.collect::<Vec<_>>().join(",")).arg(",")
 }

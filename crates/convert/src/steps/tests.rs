@@ -180,6 +180,7 @@ const NEW: &[&str] = &[
      AND entry_number = NEW.entry_number AND position = NEW.position) \
      BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
+    "document_lines found by (item_id, date) WHERE kind = 'stockAdjustment'",
     "documents found by (business_id, kind, base_total, id)",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
     // What went out when there was less than that; told of old books when they come over.
