@@ -71,22 +71,28 @@ pub(super) async fn deltas(
 async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]) -> Result<Vec<(RecordId, i64)>> {
     use stock_facts::Column;
     let business = cx.business_id()?;
-    let posted_later = documents::Entity::find()
+    // What came out on one day is little, and documents that were posted since a count are many.
+    let came_out: Vec<(RecordId, Option<RecordId>)> = stock_facts::Entity::find()
         .select_only()
-        .column(documents::Column::Id)
-        .filter(documents::Column::BusinessId.eq(business))
-        .filter(documents::Column::PostedAt.gt(posted_at));
-    let gone: Vec<RecordId> = stock_facts::Entity::find()
-        .select_only()
-        .column(Column::CancelsId)
+        .columns([Column::DocumentId, Column::CancelsId])
         .filter(Column::BusinessId.eq(business))
         .filter(Column::ItemId.is_in(items.iter().copied()))
         .filter(Column::Date.eq(date))
         .filter(Column::CancelsId.is_not_null())
-        .filter(Column::DocumentId.in_subquery(posted_later.into_query()))
         .into_tuple()
         .all(&cx.db)
         .await?;
+    let posted_later: Vec<RecordId> = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(among(cx, documents::Column::Id, came_out.iter().map(|(document, _)| *document)))
+        .filter(documents::Column::PostedAt.gt(posted_at))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let gone =
+        came_out.into_iter().filter(|(document, _)| posted_later.contains(document)).filter_map(|(_, gone)| gone);
     let never_were = stock_facts::Entity::find()
         .filter(Column::BusinessId.eq(business))
         .filter(among(cx, Column::Id, gone))
