@@ -2,8 +2,9 @@
 
 use super::{Aged, Coins, Grain, Left, Open, Side, Sums, of_currency};
 use crate::asked::Asked;
+use crate::clock::Instant;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use ::rules::keeper::Keeper;
 use books::among::among;
@@ -12,11 +13,13 @@ use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::Aliases;
 use schema::some::is_open;
-use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
+use schema::tables::{DocumentKind, audit_log, documents, entries, entry_lines, open_item_moves, open_items};
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::packed::Packed;
 use words::sums::SummedUp as _;
 
 /// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
@@ -40,7 +43,7 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
     let aliases = asked.aliases(cx)?;
     let left = left_open(cx, &controls, asked, &aliases).await?;
-    let due = due_dates(cx, &left).await?;
+    let due = due_dates(cx, &left, asked.point).await?;
     let named = match grain {
         Grain::Parties => HashMap::new(),
         Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
@@ -129,7 +132,9 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
         left.insert(item.id, of_item);
     }
     let since: Vec<Left> = since.into_model().all(&cx.db).await?;
-    let began = first_days(cx, since.iter().filter(|moved| !left.contains_key(&moved.open_item_id))).await?;
+    let then = asked.point.known_at;
+    let of_then = |moved: &&Left| then.is_some() || !left.contains_key(&moved.open_item_id);
+    let began = first_days(cx, since.iter().filter(of_then), then).await?;
     for moved in since {
         let (own, base) = (moved.own, moved.base);
         let known = left.entry(moved.open_item_id).or_insert(Left {
@@ -140,26 +145,36 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
         });
         known.own -= own;
         known.base -= base;
+        if then.is_some() {
+            // What it says today may have been said since.
+            known.due = None;
+            known.date = began.get(&known.open_item_id).copied().unwrap_or(known.date);
+        }
     }
     Ok(left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect())
 }
 
-/// The days on which items began that are settled or gone by now.
-async fn first_days(cx: &Cx<'_>, items: impl Iterator<Item = &Left>) -> Result<HashMap<RecordId, Day>> {
+/// The days on which items began that are settled, gone or changed by now, as was known then.
+async fn first_days(
+    cx: &Cx<'_>,
+    items: impl Iterator<Item = &Left>,
+    known_at: Option<Instant>,
+) -> Result<HashMap<RecordId, Day>> {
     let ids: Vec<RecordId> = items.map(|one| one.open_item_id).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let found: Vec<(RecordId, Option<Day>)> = open_item_moves::Entity::find()
+    let mut moves = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::OpenItemId)
         .column_as(open_item_moves::Column::Date.min(), "date")
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, open_item_moves::Column::OpenItemId, ids))
-        .group_by(open_item_moves::Column::OpenItemId)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
+        .group_by(open_item_moves::Column::OpenItemId);
+    if let Some(at) = known_at {
+        moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
+    }
+    let found: Vec<(RecordId, Option<Day>)> = moves.into_tuple().all(&cx.db).await?;
     Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
@@ -190,18 +205,74 @@ pub(crate) async fn of_party(
     Ok(Sums { own: own.summed_up(), base: base.summed_up() })
 }
 
-/// When open items are due: as they say, and of those that are gone as their entries said.
-async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>> {
+/// When open items are due: as they say, and of those that are gone as their entries said. As it was known on an earlier
+/// day, it is what the documents said then.
+async fn due_dates(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMap<RecordId, Day>> {
+    let mut due = due_by_books(cx, left, point).await?;
+    if let Some(at) = point.known_at {
+        due.extend(due_by_documents(cx, left, at).await?);
+    }
+    Ok(due)
+}
+
+/// When documents that changed since said before that they are due. A due day moves nothing in the ledger, so no entry tells
+/// of it; their versions do.
+async fn due_by_documents(cx: &Cx<'_>, left: &[Left], at: Instant) -> Result<HashMap<RecordId, Day>> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Due {
+        due_date: Option<Day>,
+    }
+    let business = cx.business_id()?;
+    let changed: Vec<RecordId> = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(business))
+        .filter(documents::Column::UpdatedAt.gt(at))
+        .filter(among(cx, documents::Column::Id, left.iter().map(|one| one.document_id)))
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    let mut due = HashMap::new();
+    if changed.is_empty() {
+        return Ok(due);
+    }
+    let versions: Vec<(RecordId, Option<Packed>)> = audit_log::Entity::find()
+        .select_only()
+        .columns([audit_log::Column::ResourceId, audit_log::Column::After])
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::At.lte(at))
+        .filter(among(cx, audit_log::Column::ResourceId, changed))
+        .order_by_asc(audit_log::Column::Sequence)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    for (document, version) in versions {
+        let Some(version) = version else { continue };
+        let said: Due = serde_json::from_str(&version.into_inner()).map_err(Error::internal)?;
+        if let Some(day) = said.due_date {
+            due.insert(document, day);
+        }
+    }
+    // What is open of a document has its identifier; a journal is open by its lines, which say when they are due.
+    let open: HashSet<RecordId> = left.iter().map(|one| one.open_item_id).collect();
+    due.retain(|document, _| open.contains(document));
+    Ok(due)
+}
+
+async fn due_by_books(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMap<RecordId, Day>> {
     let business = cx.business_id()?;
     let mut due: HashMap<RecordId, Day> = left.iter().filter_map(|one| Some((one.open_item_id, one.due?))).collect();
     let settled: Vec<RecordId> = left.iter().filter(|one| one.due.is_none()).map(|one| one.open_item_id).collect();
     if settled.is_empty() {
         return Ok(due);
     }
+    let known = books::balances::last_known(cx, point).await?;
+    let there = if point.known_at.is_some() { Vec::new() } else { settled };
     let there = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(among(
         cx,
         open_items::Column::Id,
-        settled,
+        there,
     ));
     for item in there.all(&cx.db).await? {
         due.insert(item.id, item.due_date.unwrap_or(item.date));
@@ -214,7 +285,7 @@ async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>>
     if gone.is_empty() {
         return Ok(due);
     }
-    let said: Vec<(RecordId, Option<Day>)> = entry_lines::Entity::find()
+    let mut said = entry_lines::Entity::find()
         .select_only()
         .column(entries::Column::DocumentId)
         .column(entry_lines::Column::DueDate)
@@ -228,10 +299,11 @@ async fn due_dates(cx: &Cx<'_>, left: &[Left]) -> Result<HashMap<RecordId, Day>>
         .filter(entry_lines::Column::BusinessId.eq(business))
         .filter(among(cx, (entries::Entity, entries::Column::DocumentId), gone.keys().copied()))
         .filter(entry_lines::Column::DueDate.is_not_null())
-        .order_by_asc(entry_lines::Column::EntryNumber)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
+        .order_by_asc(entry_lines::Column::EntryNumber);
+    if let Some(known) = known {
+        said = said.filter(entry_lines::Column::EntryNumber.lte(known));
+    }
+    let said: Vec<(RecordId, Option<Day>)> = said.into_tuple().all(&cx.db).await?;
     for (document, day) in said {
         if let (Some(item), Some(day)) = (gone.get(&document), day) {
             due.insert(*item, day);

@@ -14,8 +14,10 @@ use books::portions::by_parameters;
 use books::sums::{Span, sums};
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
+use sea_orm::{
+    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, QueryTrait, Select,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
@@ -164,21 +166,38 @@ async fn by_account(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<V
     Ok(sums.into_model().all(&cx.db).await?)
 }
 
-/// The numbers of entries that move money.
-fn that_move_money(cx: &Cx<'_>, sides: &Sides, to: Day) -> Result<Select<entry_lines::Entity>> {
-    Ok(entry_lines::Entity::find()
+/// The numbers of entries of some days that move money.
+fn that_move_money(cx: &Cx<'_>, sides: &Sides, span: Span) -> Result<Select<entry_lines::Entity>> {
+    let lines = entry_lines::Entity::find()
         .select_only()
         .column(entry_lines::Column::EntryNumber)
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::AccountId.is_in(sides.money.iter().copied()))
-        .filter(entry_lines::Column::Date.lte(to)))
+        .filter(entry_lines::Column::Date.lte(span.to));
+    // All lines of an entry are of one day.
+    Ok(match span.from {
+        Some(from) => lines.filter(entry_lines::Column::Date.gte(from)),
+        None => lines,
+    })
+}
+
+/// Only lines of these entries, each found by its entry: few entries move money, and very many lines are of the days.
+fn of_entries(
+    mut lines: Select<entry_lines::Entity>,
+    entries: Select<entry_lines::Entity>,
+) -> Select<entry_lines::Entity> {
+    let these = Alias::new("these");
+    let number = |table: DynIden| Expr::col((table, entry_lines::Column::EntryNumber));
+    let same = number(these.clone().into_iden()).eq(number(entry_lines::Entity.into_iden()));
+    QuerySelect::query(&mut lines).join_subquery(JoinType::InnerJoin, entries.distinct().into_query(), these, same);
+    lines
 }
 
 /// What other accounts gave in the entries that moved money.
 async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -> Result<()> {
     let apart = if sown(Fault::OpeningIsFlow) { &BETWEEN[1..] } else { &BETWEEN[..] };
-    let found: Vec<ByKind> = without(cx, of_span(cx, asked.span, asked).await?, apart, asked.apart)?
-        .filter(entry_lines::Column::EntryNumber.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()))
+    let lines = of_entries(of_span(cx, asked.span, asked).await?, that_move_money(cx, sides, asked.span)?);
+    let found: Vec<ByKind> = without(cx, lines, apart, asked.apart)?
         .column(entry_lines::Column::AccountId)
         .column(entries::Column::DocumentKind)
         .column(entries::Column::Kind)
@@ -318,11 +337,12 @@ async fn settled(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -
 /// What money settled of these documents, in the order of days.
 async fn settlements(cx: &Cx<'_>, asked: &Asked, sides: &Sides, documents: &[RecordId]) -> Result<Vec<Settles>> {
     let business = cx.business_id()?;
+    let until = Span { from: None, to: asked.span.to };
     let of_money = entries::Entity::find()
         .select_only()
         .column(entries::Column::DocumentId)
         .filter(entries::Column::BusinessId.eq(business))
-        .filter(entries::Column::Number.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()));
+        .filter(entries::Column::Number.in_subquery(that_move_money(cx, sides, until)?.into_query()));
     let of_money = of_money.into_query();
     let mut found: Vec<(RecordId, Settles)> = Vec::new();
     for portion in by_parameters(documents) {
