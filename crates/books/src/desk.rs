@@ -178,6 +178,11 @@ impl Desk {
         self.inner().touched.clear();
     }
 
+    /// A command writes for itself: nothing is foreseen of what triggers note in this batch.
+    pub fn writes_itself(&self) {
+        self.inner().is_under_way = true;
+    }
+
     /// The command that ran was taken back with all that it wrote: what is known of the books that it opened may not be so.
     /// What is known of others is. Nobody makes a lane forget the books of another company.
     pub fn forget_command(&self) {

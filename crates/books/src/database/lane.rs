@@ -9,7 +9,7 @@
 //!   connection inside a half-begun transaction.
 //! - A batch is planned first: commands that only plan leave their rows on the lane's desk, and all of them are
 //!   written together in a handful of statements. One that is refused takes back its own rows and no one else's.
-//!   Commands that touch the database themselves run behind a savepoint.
+//!   Commands that touch the database themselves run behind a savepoint, but for one that stands first and alone.
 //! - Should the database object to what was planned, the batch is run again, each command behind a savepoint of
 //!   its own, and only the culprit fails.
 //! - Companies take turns, and then their callers, by what their writes cost; what is dear counts against its caller's

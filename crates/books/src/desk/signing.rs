@@ -32,7 +32,7 @@ struct Gathered {
 impl Desk {
     /// Writes what is pending, in a handful of statements.
     pub async fn flush(&self, connection: &impl Puts) -> Result<()> {
-        self.inner().is_under_way = true;
+        self.writes_itself();
         let Gathered { steps, mut moved, written, .. } = self.gather(connection.get_database_backend())?;
         connection.send(steps).await.map_err(repeats::refused)?;
         self.inner().written.extend(written);

@@ -221,8 +221,11 @@ async fn run_all<T>(
         let since = Instant::now();
         let share = share(command.order.keep, is_alone, since);
         let asked = (&command.order, &command.client, &share);
+        // Whoever is alone needs nothing of its own to be taken back behind: the transaction is that already.
+        let is_first = is_alone && together == Together::Planned && command.order.manner == Manner::Direct;
         let ran = match (command.order.manner, together) {
             (Manner::Planned, Together::Planned) => plan(transaction, desk, asked).await,
+            _ if is_first => run_first(transaction, desk, asked).await,
             (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, asked, together).await,
         };
         source.note(&command.order, since.elapsed());
@@ -243,8 +246,12 @@ async fn run_all<T>(
         let outcome = ran?;
         // A command may take the engine's word that all is lost for an answer of its own; the lane does not.
         transaction.intact()?;
-        kept |= outcome.is_ok() && command.order.keep == Keep::Effects;
+        let stays = outcome.is_ok() && command.order.keep == Keep::Effects;
+        kept |= stays;
         outcomes.push(outcome);
+        if is_first && !stays {
+            break;
+        }
     }
     let last = if kept { Some(desk.finish(transaction).await?) } else { None };
     Ok(Ran::Whole { outcomes, last })
@@ -280,18 +287,49 @@ async fn plan<T>(
     Ok(outcome)
 }
 
+/// A command that nobody stands beside: what it did before it failed goes with the transaction. Who comes in behind it runs
+/// behind a savepoint, which is dear where much was written: SQLite walks all that it would take back, for each statement.
+async fn run_first<T>(transaction: &Session, desk: &Desk, asked: (&Order<T>, &Client, &Share)) -> Result<Result<T>> {
+    let outcome = run_itself(transaction, desk, asked, Together::Planned).await;
+    lost(&outcome, asked)?;
+    if outcome.is_err() || asked.0.keep == Keep::Nothing {
+        desk.forget_command();
+    }
+    Ok(outcome)
+}
+
 /// A command behind a savepoint, so that what it did before it failed is undone without its neighbours.
 async fn run_apart<T>(
     transaction: &Session,
     desk: &Desk,
-    (order, client, share): (&Order<T>, &Client, &Share),
+    asked: (&Order<T>, &Client, &Share),
     together: Together,
 ) -> Result<Result<T>> {
     // What was planned before must be there for this one to see.
     desk.flush(transaction).await?;
-    desk.begins();
     transaction.set_savepoint().await?;
+    let outcome = run_itself(transaction, desk, asked, together).await;
+    lost(&outcome, asked)?;
+    if outcome.is_ok() && asked.0.keep == Keep::Effects {
+        transaction.release_savepoint().await?;
+    } else {
+        transaction.undo_to_savepoint().await?;
+        // What it read and remembered may be undone with it.
+        desk.forget_command();
+    }
+    Ok(outcome)
+}
+
+/// A command that may touch the database itself.
+async fn run_itself<T>(
+    transaction: &Session,
+    desk: &Desk,
+    (order, client, share): (&Order<T>, &Client, &Share),
+    together: Together,
+) -> Result<T> {
+    desk.writes_itself();
     let ran = async {
+        desk.begins();
         if let Some(company) = order.company {
             desk.open(transaction, company).await?;
         }
@@ -306,21 +344,15 @@ async fn run_apart<T>(
     };
     let outcome = ran.await;
     desk.forget_access();
-    if let Err(error) = &outcome
-        && is_fatal(error)
-        && !client.has_left()
-        && !share.is_over()
-    {
-        return Err(error.clone());
+    outcome
+}
+
+/// An error where the transaction was lost with a command, and not by whoever left or took too long.
+fn lost<T>(outcome: &Result<T>, (_, client, share): (&Order<T>, &Client, &Share)) -> Result<()> {
+    match outcome {
+        Err(error) if is_fatal(error) && !client.has_left() && !share.is_over() => Err(error.clone()),
+        _ => Ok(()),
     }
-    if outcome.is_ok() && order.keep == Keep::Effects {
-        transaction.release_savepoint().await?;
-    } else {
-        transaction.undo_to_savepoint().await?;
-        // What it read and remembered may be undone with it.
-        desk.forget_command();
-    }
-    Ok(outcome)
 }
 
 /// A panic in a command is that command's failure, not the lane's end. What it asks ends where its client leaves or its share
