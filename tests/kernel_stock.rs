@@ -281,3 +281,44 @@ fn a_long_story_is_not_read_again_for_what_happens_today() {
         assert!(read.iter().all(|read| *read <= 200), "{read:?} facts were read with {movements} movements behind");
     }
 }
+
+/// Of an item with many movements, those that a late one values anew are read outside of the lane; and where others came in
+/// between, they are read again.
+#[test]
+fn many_movements_are_read_before_the_lane_and_none_is_missed() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let environment = vec![("Logging__Level".to_owned(), "debug".to_owned())];
+        let Some(server) = Server::start(engine, Options { environment, ..Options::default() }) else { continue };
+        let desk = Desk::new(Shop::open(&server, Dialect::B), json!({"code": "M", "costMethod": "fifo"}));
+        desk.bill("2026-01-10", 9_000, "1");
+        // One document a day, of so many movements each.
+        let many: Vec<Value> =
+            (0..450).map(|_| json!({"itemId": desk.item, "quantity": 1, "unitPrice": "3"})).collect();
+        for day in 11..=15 {
+            desk.shop.sale(&format!("2026-01-{day}"), json!(many));
+        }
+        let log = || server.log().matches("facts were read before the lane").count();
+        assert_eq!(log(), 0, "what comes at the end values nothing anew");
+        std::thread::scope(|scope| {
+            for client in 0..6 {
+                let desk = &desk;
+                scope.spawn(move || {
+                    if client % 2 == 0 {
+                        desk.bill("2026-01-09", 10 + client, "2");
+                    } else {
+                        desk.sell("2026-01-10", client);
+                    }
+                });
+            }
+        });
+        // Undisturbed, it is what was read.
+        desk.bill("2026-01-08", 7, "3");
+        assert!(log() > 0, "nothing was read before the lane");
+        // What goes takes 7 at 3.00 and 36 at 2.00, and the rest of what was there at 1.00.
+        let gone = 1 + 3 + 5 + 5 * 450;
+        let left = 9_000 - (gone - 7 - 36);
+        let pieces = 9_000 + 36 + 7 - gone;
+        assert_eq!(desk.there("01-31"), format!("{pieces} = {left}.00"));
+        desk.shop.proves();
+    }
+}

@@ -210,3 +210,20 @@ fn a_post_takes_four_flights_to_postgresql_and_two_of_them_let_it_in() {
     // Who comes is asked as they come, and once their body is whole; then it begins, and is written and committed.
     assert_eq!(least, Some(4));
 }
+
+/// What stands alone goes with its transaction, where it fails: nothing is kept of it to be taken back by itself.
+#[test]
+fn a_lone_change_sets_no_savepoint() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let Some(server) = Server::start(Engine::Postgres, Options { environment, ..Options::default() }) else { return };
+    let shop = Shop::open(&server, Dialect::B);
+    let sold = shop.sale("2026-03-10", json!([{"unitPrice": "9"}]));
+    let set = || server.log().matches("SAVEPOINT").count();
+    let before = set();
+    let stale = json!({"date": "2026-03-10", "partyId": shop.customer, "lines": []});
+    shop.ask("PUT", "salesInvoices", &format!("/{}", sold["id"].as_str().unwrap()), Some(&stale)).expect(400);
+    shop.act("POST", "salesInvoices", &sold, "void", None).expect(200);
+    assert_eq!(set(), before);
+    assert_eq!(shop.get("salesInvoices", &sold)["status"], "void");
+    shop.proves();
+}

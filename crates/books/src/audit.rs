@@ -5,6 +5,7 @@
 //! nobody else can chain them anew; records from before there was a key are plain, and the first one after them holds
 //! them fast. The chain's head stands in `books` as well, signed, so that records cut off its end are missed too.
 
+use crate::among::among;
 use crate::aside;
 use crate::clock::Instant;
 use crate::cx::Cx;
@@ -25,6 +26,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryF
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 wire_enum! {
@@ -385,6 +387,21 @@ impl Chain {
         }
         (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash.0);
     }
+}
+
+/// The last version of each of these records that was kept by then, as it was answered.
+pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<HashMap<RecordId, String>> {
+    let kept: Vec<(RecordId, Option<Packed>)> = audit_log::Entity::find()
+        .select_only()
+        .columns([audit_log::Column::ResourceId, audit_log::Column::After])
+        .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
+        .filter(audit_log::Column::At.lte(at))
+        .filter(among(cx, audit_log::Column::ResourceId, of))
+        .order_by_asc(audit_log::Column::Sequence)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    Ok(kept.into_iter().filter_map(|(id, version)| Some((id, version?.into_inner()))).collect())
 }
 
 /// The hash of a record, if it is there.

@@ -20,7 +20,7 @@ use crate::numbering::{Counter, Numbering};
 use crate::periods::{Asker, Periods};
 use crate::seal::Seals;
 use crate::security::AccountChange;
-use crate::stock::{Replaced, Shifted};
+use crate::stock::{Ahead, Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
 use crate::taxed::Taxed;
 use crate::terms::Terms;
@@ -70,6 +70,8 @@ pub struct Cx<'a> {
     origin: &'a Origin,
     desk: Option<&'a Desk>,
     pace: Option<&'a Pace>,
+    /// What was read for the command before it came to the lane.
+    ahead: Option<&'a Ahead>,
     /// What was posted so far.
     moved: Tally,
     /// What of stock a new version replaces.
@@ -135,6 +137,7 @@ impl<'a> Cx<'a> {
             origin,
             desk,
             pace: None,
+            ahead: None,
             moved: Tally::default(),
             replaced: Replaced::default(),
             shifted: Shifted::default(),
@@ -159,7 +162,17 @@ impl<'a> Cx<'a> {
             point: self.point,
             seals: self.seals,
         };
-        Ok(Cx { now: self.now, ..Cx::over(asked, self.db, self.desk) })
+        Ok(Cx { now: self.now, ahead: self.ahead, ..Cx::over(asked, self.db, self.desk) })
+    }
+
+    /// One of a command that comes back to the lane when what it wants to have read was read.
+    #[must_use]
+    pub fn reading_ahead(self, ahead: &'a Ahead) -> Self {
+        Self { ahead: Some(ahead), ..self }
+    }
+
+    pub(crate) fn ahead(&self) -> Option<&'a Ahead> {
+        self.ahead
     }
 
     /// One that gives way to others between the portions of what it reads.

@@ -9,9 +9,12 @@
 //! The function itself stands in `rules::stock`.
 
 mod adjusting;
+mod ahead;
 mod change;
 pub(crate) mod counted;
 mod facts;
+
+pub use ahead::{Ahead, Wish};
 
 use crate::Leaving;
 use crate::clock::Instant;

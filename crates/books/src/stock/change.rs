@@ -1,7 +1,8 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
+use super::ahead::known;
 use super::counted;
-use super::facts::{Known, LinesLeft, fact_of, failed, is_whole, last_snapshot, lines_left, since, state_in, terms_of};
+use super::facts::{Known, LinesLeft, fact_of, failed, is_whole, last_snapshot, lines_left, state_in, terms_of};
 use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
@@ -17,6 +18,7 @@ use schema::item::NegativeStock;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
@@ -171,7 +173,7 @@ fn new_facts(
 
 /// The function before and after, over the same facts as far as both have them.
 struct Both {
-    known: Known,
+    known: Arc<Known>,
     before: History,
     after: History,
     /// The facts of after: those that are known, then the new ones.
@@ -220,7 +222,7 @@ impl Writing<'_> {
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
                 self.judge(start.state.quantity, &[], &facts).await?;
-                let known = Known { start, read: left.read, ..Known::default() };
+                let known = Arc::new(Known { start, read: left.read, ..Known::default() });
                 Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
             }
             Err(Failed::StartsTooLate(_)) => Ok(None),
@@ -242,7 +244,7 @@ impl Writing<'_> {
         let mut before_day = self.earliest;
         loop {
             let item = (self.item.id, self.state.as_ref());
-            let known = since(self.cx, &self.terms, item, before_day, &self.named).await?;
+            let known = known(self.cx, &self.terms, item, before_day, &self.named).await?;
             let facts = known.facts();
             let without: HashMap<RecordId, Day> = gone.iter().map(|gone| (gone.fact.id, gone.day)).collect();
             let mut after_facts: Vec<Fact> = known

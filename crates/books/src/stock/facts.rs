@@ -163,7 +163,7 @@ pub(super) async fn since(
 }
 
 /// The last evening before a day that is known: where the stock stood, and how many facts there were.
-async fn evening(
+pub(super) async fn evening(
     cx: &Cx<'_>,
     item: RecordId,
     state: Option<&stock::Model>,

@@ -17,7 +17,8 @@ use ::books::audit::Origin;
 use ::books::cx::{Asked, Cx, Expectation, Point};
 use ::books::database::lane::{Keep, Manner, Order, Work};
 use ::books::desk::{Desk, Rehearsed};
-use ::books::fair::Who as Asking;
+use ::books::fair::{Kind, Who as Asking};
+use ::books::stock::{Ahead, Wish};
 use documents::entry;
 use kit::list;
 use kit::operation::{Done, Prepared, ReplyKind};
@@ -99,8 +100,11 @@ impl Ledger {
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
         let watch = Watch::default();
+        let who = Asking::asking(company, principal.user, principal.caller());
         let write = Arc::new(Write {
             ledger: self.clone(),
+            who,
+            ahead: Ahead::default(),
             kind: call.resource.reply_kind(call.verb),
             leave,
             judged,
@@ -118,13 +122,21 @@ impl Ledger {
             claim,
             dry_run,
         });
+        let running = write.clone();
         let work: Work<Outcome> = Arc::new(move |transaction, desk| {
-            let write = write.clone();
+            let write = running.clone();
             Box::pin(async move { write.run(transaction, desk).await.map(Outcome::Replied) })
         });
-        let who = Some(Asking::asking(company, principal.user, principal.caller()));
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
-        match self.lanes.run(Order { company, who, manner, keep, work }).await? {
+        let outcome = loop {
+            let order = Order { company, who: Some(who), manner, keep, work: work.clone() };
+            let ran = self.lanes.run(order).await;
+            match write.ahead.wished() {
+                Some(wish) if ran.is_err() => write.read_ahead(wish).await,
+                _ => break ran?,
+            }
+        };
+        match outcome {
             Outcome::Replied(reply) => {
                 watch.tell();
                 Ok(Reply { dry_run, ..reply })
@@ -163,6 +175,9 @@ impl Ledger {
 /// One write, ready to run as often as the lane needs it to.
 struct Write {
     pub(super) ledger: Arc<Ledger>,
+    who: Asking,
+    /// What was read for it outside of the lane.
+    ahead: Ahead,
     pub(super) kind: ReplyKind,
     pub(super) leave: Leave,
     /// As it was when the request had arrived.
@@ -182,6 +197,23 @@ struct Write {
 }
 
 impl Write {
+    /// Reads what it wants to have read before it comes to the lane again. What cannot be read here is read there.
+    async fn read_ahead(&self, wish: Wish) {
+        if let Err(error) = self.reads(wish).await {
+            tracing::debug!(?error, "what a command wants was not read before the lane");
+        }
+    }
+
+    async fn reads(&self, wish: Wish) -> Result<()> {
+        let ledger = &self.ledger;
+        let business = self.judged.business.as_deref().ok_or_else(|| Error::internal("stock of no company"))?;
+        let _turn = ledger.fair.enter(Kind::Dear, self.who).await?;
+        let snapshot = ledger.database.snapshot().await?;
+        let read = self.ahead.fulfil(&Cx::reading_within(ledger.of_ourselves(business), &snapshot), wish).await;
+        snapshot.end().await?;
+        read
+    }
+
     async fn run(&self, transaction: &::books::database::Session, desk: &Desk) -> Result<Reply> {
         // It waited since it was judged.
         let now = (desk.access_changes(transaction).await?, self.ledger.clock.now());
@@ -198,7 +230,7 @@ impl Write {
             point: Point::default(),
             seals: &self.ledger.seals,
         };
-        let cx = Cx::writing(asked, transaction, desk);
+        let cx = Cx::writing(asked, transaction, desk).reading_ahead(&self.ahead);
         if let Some(claim) = &self.claim
             && let Some(reply) = idempotency::recall(transaction, claim).await?
         {

@@ -8,18 +8,18 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use ::rules::keeper::Keeper;
 use books::among::among;
+use books::audit::versions_at;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::Aliases;
 use schema::some::is_open;
-use schema::tables::{DocumentKind, audit_log, documents, entries, entry_lines, open_item_moves, open_items};
+use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use words::packed::Packed;
 use words::sums::SummedUp as _;
 
 /// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
@@ -237,19 +237,8 @@ async fn due_by_documents(cx: &Cx<'_>, left: &[Left], at: Instant) -> Result<Has
     if changed.is_empty() {
         return Ok(due);
     }
-    let versions: Vec<(RecordId, Option<Packed>)> = audit_log::Entity::find()
-        .select_only()
-        .columns([audit_log::Column::ResourceId, audit_log::Column::After])
-        .filter(audit_log::Column::BusinessId.eq(business))
-        .filter(audit_log::Column::At.lte(at))
-        .filter(among(cx, audit_log::Column::ResourceId, changed))
-        .order_by_asc(audit_log::Column::Sequence)
-        .into_tuple()
-        .all(&cx.db)
-        .await?;
-    for (document, version) in versions {
-        let Some(version) = version else { continue };
-        let said: Due = serde_json::from_str(&version.into_inner()).map_err(Error::internal)?;
+    for (document, version) in versions_at(cx, changed, at).await? {
+        let said: Due = serde_json::from_str(&version).map_err(Error::internal)?;
         if let Some(day) = said.due_date {
             due.insert(document, day);
         }

@@ -42,7 +42,7 @@ pub enum Method {
 }
 
 /// What an item is valued by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     pub method: Method,
     pub coin: BookCoin,
