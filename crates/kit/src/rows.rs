@@ -8,7 +8,7 @@ use crate::ids::RecordId;
 use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::Resource;
 use ::books::cx::Cx;
-use sea_orm::sea_query::{LikeExpr, NullOrdering};
+use sea_orm::sea_query::{Expr, Func, LikeExpr, NullOrdering, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
     QueryTrait, Select,
@@ -85,8 +85,8 @@ pub trait Rows: Resource {
         Condition::all().add(Self::SEARCH.like(containing(word)))
     }
     fn filters() -> Vec<Filter<Column<Self>>>;
-    /// How many rows the caller can reach, where that is known without counting.
-    fn known_total(_cx: &Cx<'_>) -> impl Future<Output = Result<Option<u64>>> + Send {
+    /// How many rows are on the pages of a list, where that is known without counting them.
+    fn known_total(_cx: &Cx<'_>, _query: &ListQuery) -> impl Future<Output = Result<Option<u64>>> + Send {
         async { Ok(None) }
     }
     /// What the caller can reach at all.
@@ -129,8 +129,7 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
-    let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
-    let known = if all { M::known_total(cx).await? } else { None };
+    let known = M::known_total(cx, query).await?;
     let total = match known {
         Some(total) => total,
         None => rows.clone().count(&cx.db).await?,
@@ -141,7 +140,10 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     }
     // What lies beyond the middle is nearer from the end: the same order, read backwards.
     let offset = (query.page - 1) * query.page_size;
-    let backwards = known.is_some() && offset > total / 2 && offset < total;
+    if offset >= total {
+        return Ok(Page { items: Vec::new(), total });
+    }
+    let backwards = known.is_some() && offset > total / 2;
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     let mut sorted_by = Vec::new();
     for (name, direction) in order {
@@ -150,15 +152,19 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     }
     // The identifier breaks ties, so that pages never overlap.
     sorted_by.push((M::ID, last));
+    // Where hardly any row is asked for, an index in the order of the list would be walked from end to end to find them.
+    let by = if known.is_none() && !query.is_of_all() && total <= FEW { Sorts::Found } else { Sorts::Index };
     let sorted = |rows: Select<M::Entity>| {
-        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, *direction, backwards))
+        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, by, *direction, backwards))
     };
+    // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
+    let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
     let mut rows = if backwards {
         let after = total.saturating_sub(offset + query.page_size);
         let size = query.page_size.min(total - offset);
-        page::<M>(cx, rows, sorted, (size, after)).await?
+        page::<M>(cx, rows, sorted, (size, after), near).await?
     } else {
-        page::<M>(cx, rows, sorted, (query.page_size, offset)).await?
+        page::<M>(cx, rows, sorted, (query.page_size, offset), near).await?
     };
     if backwards {
         rows.reverse();
@@ -177,12 +183,13 @@ async fn page<M: Rows>(
     rows: Select<M::Entity>,
     sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
     (size, after): (u64, u64),
+    near: u64,
 ) -> Result<Vec<Row<M>>> {
     let named = |rows: Select<M::Entity>| sorted(rows).select_only().column(M::ID).limit(size).offset(after);
     if M::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
         return weighed::<M>(cx, named(rows).into_tuple().all(&cx.db).await?).await;
     }
-    if after < NEAR {
+    if after < near {
         return Ok(sorted(rows).limit(size).offset(after).all(&cx.db).await?);
     }
     let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
@@ -207,15 +214,39 @@ async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M
     Ok(named.iter().filter_map(|id| found.remove(id)).collect())
 }
 
+/// So many rows are sooner sorted than found in their order.
+const FEW: u64 = 1_000;
+
+/// What makes the order of a list.
+#[derive(Debug, Clone, Copy)]
+enum Sorts {
+    /// An index that has it, where there is one.
+    Index,
+    /// What is found is sorted, by whatever it was found.
+    Found,
+}
+
 /// Rows without a value come last; where every row has one, an index serves the order as it stands.
-fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direction, backwards: bool) -> Select<E> {
+fn ordered<E: EntityTrait>(
+    rows: Select<E>,
+    column: E::Column,
+    by: Sorts,
+    direction: Direction,
+    backwards: bool,
+) -> Select<E> {
     let ascending = (direction == Direction::Ascending) != backwards;
     let order = if ascending { Order::Asc } else { Order::Desc };
+    let own = || Expr::col(column.as_column_ref());
+    let sorted: SimpleExpr = match by {
+        Sorts::Index => own(),
+        // No index has the order of an expression.
+        Sorts::Found => Func::coalesce([own(), own()]).into(),
+    };
     if column.def().is_null() {
         let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
-        rows.order_by_with_nulls(column, order, nulls)
+        rows.order_by_with_nulls(sorted, order, nulls)
     } else {
-        rows.order_by(column, order)
+        rows.order_by(sorted, order)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
 use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
 use crate::parts::line::{ReceiptLineInput, ReceiptLineView, check_lines};
-use crate::parts::status::{self, Extent, ReceiptStatus};
+use crate::parts::status::{Extent, ReceiptStatus};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -24,7 +24,7 @@ use books::cx::Cx;
 use kit::extra::Extra;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::{Filter, Looks};
+use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
@@ -100,7 +100,6 @@ impl TradeKind for ReceiptNote {
     const DIRECTION: Direction = Direction::ReceiptNote;
     const POSTING: Posts = Posts::Goods(posting::lines);
     const STATUSES: &'static [&'static str] = ReceiptStatus::TEXTS;
-    const BY_STATUS: Looks = status::that_got_so_far;
     type Input = ReceiptNoteInput;
     type View = ReceiptNoteView;
 
