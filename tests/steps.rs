@@ -81,8 +81,7 @@ const NARROWED: &[&str] = &[
     "isOverdue=true",
     "isOverdue=false&sort=-date",
     "status=open&dateFrom=2026-03-01&dateTo=2026-03-31",
-    "dueFrom=2026-02-01&dueTo=2026-02-20",
-    "dueTo=2026-02-20",
+    "status=open&dueTo=2026-02-20",
     "number=INV-2026-0003",
     "reference=ours",
     "partyId={few}",
@@ -111,6 +110,7 @@ const WIDE: &[&str] = &[
     "maxTotal=1000000&sort=total",
     "currency=EUR",
     "dueFrom=2026-01-01",
+    "dueFrom=2026-02-01&dueTo=2026-02-20",
 ];
 
 /// As many steps as a document of those costs that are counted, and sorted where they are few.

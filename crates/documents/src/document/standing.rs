@@ -48,13 +48,13 @@ impl Wanted {
                 DocumentStatus::Posted => Column::Status.eq(DocumentStatus::Posted),
             });
         }
-        let is_what_is_left = self.stages.len() == 2 && !self.stages.iter().any(|stage| is_gone(*stage));
-        any = match self.stages.as_slice() {
-            [] => any,
-            [stage] => any.add(Column::Stage.eq(*stage)),
-            _ if is_what_is_left => any.add(is_left()),
-            stages => any.add(Column::Stage.is_in(stages.iter().copied())),
-        };
+        if !self.stages.is_empty() {
+            let mut stages = Condition::all().add(Column::Stage.is_in(self.stages.iter().copied()));
+            if self.stages.iter().all(|stage| matches!(stage, Stage::Open | Stage::Partial)) {
+                stages = stages.add(is_left());
+            }
+            any = any.add(stages);
+        }
         Ok(if self.is_overdue { any.add(late(cx)?) } else { any })
     }
 
@@ -63,10 +63,6 @@ impl Wanted {
         let stages = self.stages.iter().map(ToString::to_string);
         (!self.is_overdue).then(|| stages.chain(self.statuses.iter().map(ToString::to_string)).collect())
     }
-}
-
-const fn is_gone(stage: Stage) -> bool {
-    matches!(stage, Stage::Done | Stage::Closed)
 }
 
 /// Documents of which something was to be settled before today, and is not.
