@@ -61,6 +61,34 @@ on_both_engines! {
         }
     }
 
+    fn documents_are_found_by_the_beginning_of_their_number_first_and_else_by_words(server) {
+        let company = server.company();
+        for reference in ["first", "like JV-2026-0001", "jv-2026-0009"] {
+            let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+            body["reference"] = reference.into();
+            company.post_journal(&body).expect(201);
+        }
+        for (query, expected) in [
+            ("JV-2026-0001", vec!["JV-2026-0001"]),
+            ("jv-2026-0002", vec!["JV-2026-0002"]),
+            ("Jv-2026", vec!["JV-2026-0001", "JV-2026-0002", "JV-2026-0003"]),
+            // No number begins like these: all that is said of a journal is looked into.
+            ("2026-0001", vec!["JV-2026-0001", "JV-2026-0002"]),
+            ("jv-2026-0009", vec!["JV-2026-0003"]),
+            ("like jv-2026-0001", vec!["JV-2026-0002"]),
+            ("JV-2026-0004", vec![]),
+            ("%", vec![]),
+        ] {
+            for dialect in DIALECTS {
+                let path = format!("?sort=number&q={}", query.replace('%', "%25").replace(' ', "%20"));
+                let found = company.ask(dialect, "GET", "journals", &path, None).expect(200).data;
+                let numbers: Vec<_> = found["items"].as_array().unwrap().iter().map(|one| one["number"].clone()).collect();
+                assert_eq!(numbers, expected, "{dialect:?} {query}");
+                assert_eq!(found["pagination"]["totalCount"], expected.len(), "{dialect:?} {query}");
+            }
+        }
+    }
+
     fn a_page_says_where_it_stands(server) {
         let company = server.company();
         with_parties(&company);

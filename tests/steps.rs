@@ -83,6 +83,8 @@ const NARROWED: &[&str] = &[
     "status=open&dateFrom=2026-03-01&dateTo=2026-03-31",
     "status=open&dueTo=2026-02-20",
     "number=INV-2026-0003",
+    "q=INV-2026-0003",
+    "q=inv-2026-0003",
     "reference=ours",
     "partyId={few}",
     "partyId={few}&status=open",

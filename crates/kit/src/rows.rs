@@ -80,6 +80,11 @@ pub trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
+    /// Rows that are called by a number that a text begins, where it looks like one. What is looked for like that is
+    /// nothing else, as long as there is such a row.
+    fn numbered(_text: &str) -> Option<Condition> {
+        None
+    }
     /// Rows that a word is found in, of which capitals were made small.
     fn found_by(word: &str) -> Condition {
         Condition::all().add(Self::SEARCH.like(containing(word)))
@@ -129,6 +134,7 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
+    let rows = searched::<M>(cx, rows, query.search.as_deref()).await?;
     let known = M::known_total(cx, query).await?;
     let total = match known {
         Some(total) => total,
@@ -250,11 +256,23 @@ fn ordered<E: EntityTrait>(
     }
 }
 
+/// Rows that are looked for: by their number where there is one like that, else by all the words.
+async fn searched<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>, text: Option<&str>) -> Result<Select<M::Entity>> {
+    let Some(text) = text else { return Ok(rows) };
+    if let Some(numbered) = M::numbered(text) {
+        let numbered = rows.clone().filter(numbered);
+        let one: Option<RecordId> =
+            numbered.clone().select_only().column(M::ID).limit(1).into_tuple().one(&cx.db).await?;
+        if one.is_some() {
+            return Ok(numbered);
+        }
+    }
+    let words = text.split_whitespace().map(|word| M::found_by(&crate::texts::search_key(word)));
+    Ok(rows.filter(words.fold(Condition::all(), Condition::add)))
+}
+
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
-    for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::found_by(&crate::texts::search_key(word)));
-    }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));
     }

@@ -11,6 +11,7 @@ use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
+use std::collections::BTreeSet;
 
 /// The filters that every kind of document has.
 pub(crate) fn filters() -> Vec<Filter<Column>> {
@@ -78,6 +79,19 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
 fn standing_so(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::AnyOf(words) = value else { return Ok(Condition::any()) };
     Wanted::of(DocumentKind::Journal, words).condition(cx)
+}
+
+/// Documents whose number begins with a text, where it may: it is one word and has a digit.
+pub(crate) fn numbered(text: &str) -> Option<Condition> {
+    if text.contains(char::is_whitespace) || !text.contains(|one: char| one.is_ascii_digit()) {
+        return None;
+    }
+    let begins = |text: &str| {
+        let after = format!("{text}{}", char::MAX);
+        Condition::all().add(Column::Number.gte(text)).add(Column::Number.lt(after))
+    };
+    let spelt = BTreeSet::from([text.to_owned(), text.to_uppercase(), text.to_lowercase()]);
+    Some(spelt.iter().map(|text| begins(text)).fold(Condition::any(), Condition::add))
 }
 
 /// How many documents of a kind there are, and how many of them stand in some way.

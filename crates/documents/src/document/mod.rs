@@ -32,7 +32,7 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 use kit::resource::Resource;
 use kit::rows::Rows;
 pub(crate) use lines::{Identified, identified, identify};
-pub(crate) use list::{SORTED_BY, SORTS, filters, naming, reach, total};
+pub(crate) use list::{SORTED_BY, SORTS, filters, naming, numbered, reach, total};
 use rules::posting::{Posting, Unbalanced};
 use schema::tables::documents as table;
 pub(crate) use schema::tables::documents::Model as Row;
@@ -377,6 +377,10 @@ macro_rules! document_rows {
         const CHANGED: schema::tables::documents::Column = schema::tables::documents::Column::UpdatedAt;
         const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
         const SORTS: &'static [schema::tables::documents::Column] = crate::document::SORTED_BY;
+
+        fn numbered(text: &str) -> Option<sea_orm::Condition> {
+            crate::document::numbered(text)
+        }
 
         async fn known_total(
             cx: &books::cx::Cx<'_>,

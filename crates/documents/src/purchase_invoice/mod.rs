@@ -84,7 +84,7 @@ impl TradeKind for PurchaseInvoice {
         description: "What was bought. A posted invoice stands on the supplier's account until it is paid or debited; \
                       goods come into stock with it, at what they cost.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::PurchaseInvoice;
     const DIRECTION: Direction = Direction::PurchaseInvoice;

@@ -96,7 +96,7 @@ impl TradeKind for SalesInvoice {
                       written off; goods leave the stock with it, at their cost. An extra charge to a customer is a \
                       sales invoice too.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::SalesInvoice;
     const DIRECTION: Direction = Direction::SalesInvoice;
