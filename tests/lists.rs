@@ -89,6 +89,32 @@ on_both_engines! {
         }
     }
 
+    fn what_has_no_number_comes_last_whichever_way_a_list_is_read(server) {
+        let company = server.company();
+        let journal = |number: u32| {
+            let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+            body["reference"] = number.to_string().into();
+            body["status"] = if number.is_multiple_of(2) { "draft".into() } else { "posted".into() };
+            company.post_journal(&body).expect(201);
+        };
+        (1..=7).for_each(journal);
+        let pages = |dialect: Dialect, sort: &str, size: usize| -> Vec<String> {
+            let page = |number: usize| {
+                let path = format!("?sort={sort}&pageSize={size}&page={number}");
+                let found = company.ask(dialect, "GET", "journals", &path, None).expect(200).data;
+                let of = |one: &Value| one["reference"].as_str().unwrap().to_owned();
+                found["items"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+            };
+            (1..=7_usize.div_ceil(size)).flat_map(page).collect()
+        };
+        for dialect in DIALECTS {
+            for size in [1, 2, 3, 7, 60] {
+                assert_eq!(pages(dialect, "number", size), ["1", "3", "5", "7", "2", "4", "6"], "{dialect:?} {size}");
+                assert_eq!(pages(dialect, "-number", size), ["7", "5", "3", "1", "6", "4", "2"], "{dialect:?} {size}");
+            }
+        }
+    }
+
     fn a_page_says_where_it_stands(server) {
         let company = server.company();
         with_parties(&company);

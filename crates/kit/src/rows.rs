@@ -144,12 +144,10 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
-    // What lies beyond the middle is nearer from the end: the same order, read backwards.
     let offset = (query.page - 1) * query.page_size;
     if offset >= total {
         return Ok(Page { items: Vec::new(), total });
     }
-    let backwards = known.is_some() && offset > total / 2;
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     let mut sorted_by = Vec::new();
     for (name, direction) in order {
@@ -160,8 +158,17 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     sorted_by.push((M::ID, last));
     // Where hardly any row is asked for, an index in the order of the list would be walked from end to end to find them.
     let by = if known.is_none() && !query.is_of_all() && total <= FEW { Sorts::Found } else { Sorts::Index };
+    let first = sorted_by.first().filter(|(column, _)| column.def().is_null() && matches!(by, Sorts::Index));
+    let apart = first.filter(|(_, direction)| *direction == Direction::Descending).map(|(column, _)| *column);
+    // What lies beyond the middle is nearer from the end: the same order, read backwards.
+    let backwards = known.is_some() && offset > total / 2 && apart.is_none();
     let sorted = |rows: Select<M::Entity>| {
-        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, by, *direction, backwards))
+        sorted_by.iter().enumerate().fold(rows, |rows, (place, (column, direction))| {
+            let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
+            let nulls = Some(nulls).filter(|_| column.def().is_null() && (place > 0 || apart.is_none()));
+            let ascends = (*direction == Direction::Ascending) != backwards;
+            ordered(rows, (*column, by), if ascends { Order::Asc } else { Order::Desc }, nulls)
+        })
     };
     // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
     let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
@@ -169,6 +176,8 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
         let after = total.saturating_sub(offset + query.page_size);
         let size = query.page_size.min(total - offset);
         page::<M>(cx, rows, sorted, (size, after), near).await?
+    } else if let Some(first) = apart {
+        page_down::<M>(cx, (rows, total), first, sorted, (query.page_size, offset), near).await?
     } else {
         page::<M>(cx, rows, sorted, (query.page_size, offset), near).await?
     };
@@ -202,6 +211,26 @@ async fn page<M: Rows>(
     Ok(sorted(of_page).all(&cx.db).await?)
 }
 
+/// The same from the greatest value of the first column down. An index that is read so has those without a value first, and
+/// the list has them last: they are read by themselves.
+async fn page_down<M: Rows>(
+    cx: &Cx<'_>,
+    (rows, total): (Select<M::Entity>, u64),
+    first: Column<M>,
+    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
+    (size, after): (u64, u64),
+    near: u64,
+) -> Result<Vec<Row<M>>> {
+    let mut found = page::<M>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, after), near).await?;
+    let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
+    if rest > 0 {
+        let without = rows.filter(first.is_null());
+        let there = total - Ord::min(total, without.clone().count(&cx.db).await?);
+        found.extend(page::<M>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
+    }
+    Ok(found)
+}
+
 /// The rows that are named, in their order.
 async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M>>> {
     let mut weighed = Weighed::default();
@@ -232,27 +261,22 @@ enum Sorts {
     Found,
 }
 
-/// Rows without a value come last; where every row has one, an index serves the order as it stands.
+/// Where every row has a value, an index serves the order as it stands.
 fn ordered<E: EntityTrait>(
     rows: Select<E>,
-    column: E::Column,
-    by: Sorts,
-    direction: Direction,
-    backwards: bool,
+    (column, by): (E::Column, Sorts),
+    order: Order,
+    nulls: Option<NullOrdering>,
 ) -> Select<E> {
-    let ascending = (direction == Direction::Ascending) != backwards;
-    let order = if ascending { Order::Asc } else { Order::Desc };
     let own = || Expr::col(column.as_column_ref());
     let sorted: SimpleExpr = match by {
         Sorts::Index => own(),
         // No index has the order of an expression.
         Sorts::Found => Func::coalesce([own(), own()]).into(),
     };
-    if column.def().is_null() {
-        let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
-        rows.order_by_with_nulls(sorted, order, nulls)
-    } else {
-        rows.order_by(sorted, order)
+    match nulls {
+        Some(nulls) => rows.order_by_with_nulls(sorted, order, nulls),
+        None => rows.order_by(sorted, order),
     }
 }
 
