@@ -61,6 +61,60 @@ on_both_engines! {
         }
     }
 
+    fn documents_are_found_by_the_beginning_of_their_number_first_and_else_by_words(server) {
+        let company = server.company();
+        for reference in ["first", "like JV-2026-0001", "jv-2026-0009"] {
+            let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+            body["reference"] = reference.into();
+            company.post_journal(&body).expect(201);
+        }
+        for (query, expected) in [
+            ("JV-2026-0001", vec!["JV-2026-0001"]),
+            ("jv-2026-0002", vec!["JV-2026-0002"]),
+            ("Jv-2026", vec!["JV-2026-0001", "JV-2026-0002", "JV-2026-0003"]),
+            // No number begins like these: all that is said of a journal is looked into.
+            ("2026-0001", vec!["JV-2026-0001", "JV-2026-0002"]),
+            ("jv-2026-0009", vec!["JV-2026-0003"]),
+            ("like jv-2026-0001", vec!["JV-2026-0002"]),
+            ("JV-2026-0004", vec![]),
+            ("%", vec![]),
+        ] {
+            for dialect in DIALECTS {
+                let path = format!("?sort=number&q={}", query.replace('%', "%25").replace(' ', "%20"));
+                let found = company.ask(dialect, "GET", "journals", &path, None).expect(200).data;
+                let numbers: Vec<_> = found["items"].as_array().unwrap().iter().map(|one| one["number"].clone()).collect();
+                assert_eq!(numbers, expected, "{dialect:?} {query}");
+                assert_eq!(found["pagination"]["totalCount"], expected.len(), "{dialect:?} {query}");
+            }
+        }
+    }
+
+    fn what_has_no_number_comes_last_whichever_way_a_list_is_read(server) {
+        let company = server.company();
+        let journal = |number: u32| {
+            let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+            body["reference"] = number.to_string().into();
+            body["status"] = if number.is_multiple_of(2) { "draft".into() } else { "posted".into() };
+            company.post_journal(&body).expect(201);
+        };
+        (1..=7).for_each(journal);
+        let pages = |dialect: Dialect, sort: &str, size: usize| -> Vec<String> {
+            let page = |number: usize| {
+                let path = format!("?sort={sort}&pageSize={size}&page={number}");
+                let found = company.ask(dialect, "GET", "journals", &path, None).expect(200).data;
+                let of = |one: &Value| one["reference"].as_str().unwrap().to_owned();
+                found["items"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+            };
+            (1..=7_usize.div_ceil(size)).flat_map(page).collect()
+        };
+        for dialect in DIALECTS {
+            for size in [1, 2, 3, 7, 60] {
+                assert_eq!(pages(dialect, "number", size), ["1", "3", "5", "7", "2", "4", "6"], "{dialect:?} {size}");
+                assert_eq!(pages(dialect, "-number", size), ["7", "5", "3", "1", "6", "4", "2"], "{dialect:?} {size}");
+            }
+        }
+    }
+
     fn a_page_says_where_it_stands(server) {
         let company = server.company();
         with_parties(&company);

@@ -65,6 +65,127 @@ fn what_is_kept_in_sums_costs_the_same_however_long_the_books_are() {
     }
 }
 
+/// A list that answers as quickly however many documents lie beside what it is asked for: by counts that are kept, and by
+/// indexes that say all that it is narrowed by.
+const NARROWED: &[&str] = &[
+    "status=open",
+    "status=partiallyPaid",
+    "status=open,partiallyPaid",
+    "status=paid",
+    "status=paid&sort=-date",
+    "status=void",
+    "status=draft",
+    "status=draft,void",
+    "status=overdue",
+    "status=overdue&sort=-total",
+    "isOverdue=true",
+    "isOverdue=false&sort=-date",
+    "status=open&dateFrom=2026-03-01&dateTo=2026-03-31",
+    "status=open&dueTo=2026-02-20",
+    "number=INV-2026-0003",
+    "q=INV-2026-0003",
+    "q=inv-2026-0003",
+    "reference=ours",
+    "partyId={few}",
+    "partyId={few}&status=open",
+    "sort=date",
+    "sort=-date",
+    "sort=number",
+    "sort=-number",
+    "sort=total",
+    "sort=-total",
+    "sort=createdAt",
+    "sort=-createdAt",
+    "sort=updatedAt",
+    "sort=-updatedAt",
+];
+
+/// A list that most documents are in: how many they are is counted in an index, a few steps each.
+const WIDE: &[&str] = &[
+    "partyId={many}",
+    "partyId={many}&sort=-date",
+    "partyId={many}&status=paid",
+    "status=paid&dateFrom=2026-01-01",
+    "dateFrom=2026-01-01",
+    "dateFrom=2026-01-01&dateTo=2026-12-31&sort=-date",
+    "minTotal=1",
+    "maxTotal=1000000&sort=total",
+    "currency=EUR",
+    "dueFrom=2026-01-01",
+    "dueFrom=2026-02-01&dueTo=2026-02-20",
+];
+
+/// As many steps as a document of those costs that are counted, and sorted where they are few.
+const A_DOCUMENT: i64 = 20;
+
+/// Sales that stay open, are paid in part, are late, are drafts, or were taken back; half of them of a customer of their own.
+fn sell_few(shop: &Shop<'_>, few: &str, tax: &str) {
+    let lines = json!([{"description": "Hour", "quantity": 1, "unitPrice": "90", "taxCodeId": tax}]);
+    let body = |party: &str, more: Value| {
+        let mut body = json!({"date": "2026-03-10", "partyId": party, "lines": lines});
+        body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        body
+    };
+    for party in [few, shop.customer.as_str()] {
+        shop.make("salesInvoices", &body(party, json!({"reference": "ours"})));
+        shop.make("salesInvoices", &body(party, json!({"date": "2026-01-10", "dueDate": "2026-02-10"})));
+        shop.make("salesInvoices", &body(party, json!({"status": "draft"})));
+        let void = shop.make("salesInvoices", &body(party, json!({})));
+        shop.void("salesInvoices", &void);
+        let in_part = shop.make("salesInvoices", &body(party, json!({})));
+        let mut receipt = shop.receipt("2026-03-11", "1");
+        receipt["partyId"] = party.into();
+        receipt["allocations"] = json!([{"targetId": id(&in_part), "amount": "1"}]);
+        shop.make("receipts", &receipt);
+    }
+}
+
+/// Sales that are paid at once.
+fn sell_for_cash(shop: &Shop<'_>, tax: &str, count: usize) {
+    let bank = shop.company.account("1010");
+    for _ in 0..count {
+        let lines = json!([{"description": "Hour", "quantity": 1, "unitPrice": "90", "taxCodeId": tax}]);
+        let body = json!({
+            "date": "2026-03-10", "dueDate": "2026-04-10", "partyId": shop.customer, "lines": lines,
+            "cashReceipt": {"accountId": bank}
+        });
+        shop.make("salesInvoices", &body);
+    }
+}
+
+#[test]
+fn a_list_costs_the_same_however_many_documents_lie_beside_what_it_shows() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    let (company, tax) = (&shop.company, shop.vat("20"));
+    let few = company.party(json!({"name": "Rarely here"}));
+    let cost = |query: &str| {
+        let query = query.replace("{few}", id(&few)).replace("{many}", &shop.customer);
+        let asked = |said: String| {
+            let path = format!("/b/api/sales-invoices?{said}");
+            let request = authorised(Request::new("GET", &path), &company.token);
+            let request = request.header("X-Business-Id", &company.id);
+            steps(&server, || drop(server.send(&request).expect(200)))
+        };
+        // The server asks for itself now and then: of several times that it is asked the same in other words, one is alone.
+        let said =
+            [format!("pageSize=10&{query}"), format!("{query}&pageSize=10"), format!("page=1&{query}&pageSize=10")];
+        said.map(asked).into_iter().min().unwrap()
+    };
+    sell_few(&shop, id(&few), &tax);
+    sell_for_cash(&shop, &tax, 30);
+    let before: Vec<i64> = NARROWED.iter().chain(WIDE).map(|query| cost(query)).collect();
+    let more = 120;
+    sell_for_cash(&shop, &tax, usize::try_from(more).unwrap());
+    for (query, before) in NARROWED.iter().chain(WIDE).zip(before) {
+        let after = cost(query);
+        let most = if WIDE.contains(query) { A_DOCUMENT * more } else { more };
+        assert!(before > 0, "{query}: nothing was counted");
+        assert!(after - before < most, "{query}: {before} steps, and {after} with {more} documents more");
+    }
+}
+
 /// Questions of a request, as the server's log counts them.
 fn questions(server: &Server, ask: impl FnOnce()) -> usize {
     let counted = || server.log().lines().filter(|line| line.contains("\"steps\"")).count();

@@ -89,8 +89,7 @@ impl Company {
 impl Rows {
     /// Adds a journal of six lines.
     pub(crate) fn add(&mut self, company: &Company, clock: &Clock, head: &mut Head, turn: usize) -> Result<()> {
-        head.entry += 1;
-        head.audit += 1;
+        (head.entry, head.audit) = (head.entry + 1, head.audit + 1);
         let (document, entry) = (RecordId(clock.identifier()), RecordId(clock.identifier()));
         let (now, date): (_, Day) = (clock.now(), day(turn)?);
         let number = format!("JV-2026-{:07}", head.entry);
@@ -108,6 +107,7 @@ impl Rows {
             period: Some("2026-01-01".into()),
             sequence: Some(head.entry),
             date,
+            due_date: None,
             party_id: None,
             reference: None,
             narration: Some("Costs of the month".into()),

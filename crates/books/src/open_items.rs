@@ -12,7 +12,7 @@ use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Money};
 use rules::course;
 use schema::aliases::Named;
-use schema::tables::{DocumentKind, allocations, open_item_moves, open_items};
+use schema::tables::{DocumentKind, Stage, allocations, open_item_moves, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 
 /// What a document leaves open.
@@ -60,13 +60,14 @@ fn left_of<F: Funds>(whole: F, old: Option<(F, F)>) -> Result<F> {
     taken.map_err(|_| Error::too_large())
 }
 
-/// Opens what a document leaves open. `before` is what the same document had left open and was allocated to.
+/// Opens what a document leaves open. `before` is what the same document had left open and was allocated to. How far it is
+/// settled by that is answered.
 pub fn begin(
     cx: &Cx<'_>,
     (kind, document): (DocumentKind, RecordId),
     new: &NewOpen,
     before: Option<&open_items::Model>,
-) -> Result<()> {
+) -> Result<Stage> {
     let item = open_items::Model {
         business_id: cx.business_id()?,
         id: new.line.unwrap_or(document),
@@ -83,11 +84,12 @@ pub fn begin(
         base_open: left_of(new.base, before.map(|old| (old.base, old.base_open)))?,
     };
     let moved = moved(&item, cx, new.date, (new.amount, new.base), None);
-    let now = cx.now;
+    let (now, stage) = (cx.now, item.stage());
     cx.keep(|desk: &Desk| {
         desk.keep_open_item(item);
         desk.move_open_item(now, moved);
-    })
+    })?;
+    Ok(stage)
 }
 
 /// What documents have left open, as it stands in the database.
@@ -198,7 +200,7 @@ pub async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> Day) ->
     Ok(rows)
 }
 
-/// Moves what is left of an open item.
+/// Moves what is left of an open item. Its document says how far it is settled by that.
 pub fn shift(
     cx: &Cx<'_>,
     item: &mut open_items::Model,
@@ -206,6 +208,7 @@ pub fn shift(
     (amount, base): (Money, BookMoney),
     allocation: RecordId,
 ) -> Result<()> {
+    let was = item.stage();
     item.open = item.open.checked_add(amount).ok_or_else(Error::too_large)?;
     item.base_open = item.base_open.checked_add(base).ok_or_else(Error::too_large)?;
     let moved = moved(item, cx, date, (amount, base), Some(allocation));
@@ -213,8 +216,13 @@ pub fn shift(
     let now = cx.now;
     let standing =
         Standing::Open { business: item.business_id, id: item.id, open: item.open, base_open: item.base_open };
+    let stage = Some(item.stage()).filter(|stage| item.kind.is_settled() && *stage != was);
+    let reached = stage.map(|stage| Standing::Reached { business: item.business_id, id: item.document_id, stage });
     cx.keep(|desk| {
         desk.move_open_item(now, moved);
         desk.stands(standing);
+        if let Some(reached) = reached {
+            desk.stands(reached);
+        }
     })
 }

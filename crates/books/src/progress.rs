@@ -101,14 +101,7 @@ fn advanced(line: Line, step: Step) -> Result<Line> {
 
 /// Whether documents of a kind follow lines, or have lines that others follow.
 const fn may_follow(kind: DocumentKind) -> bool {
-    use DocumentKind::{CreditNote, DebitNote, PurchaseInvoice, SalesInvoice};
-    may_be_followed(kind) || matches!(kind, SalesInvoice | PurchaseInvoice | CreditNote | DebitNote)
-}
-
-/// Whether documents of a kind have lines that others follow.
-const fn may_be_followed(kind: DocumentKind) -> bool {
-    use DocumentKind::{DeliveryNote, PurchaseOrder, ReceiptNote, SalesOrder};
-    matches!(kind, SalesOrder | PurchaseOrder | DeliveryNote | ReceiptNote)
+    kind.is_followed() || kind.is_settled()
 }
 
 impl Plan {
@@ -351,7 +344,7 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Lin
         };
         cx.keep(|desk| desk.link(link))?;
     }
-    Ok(may_be_followed(row.kind).then_some(stage))
+    Ok(row.kind.is_followed().then_some(stage))
 }
 
 /// Closes the lines of an order, or opens them again. How far it has got then is answered.

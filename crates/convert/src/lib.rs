@@ -12,6 +12,7 @@ mod lean;
 mod months;
 mod place;
 mod rows;
+mod standing;
 pub mod steps;
 mod taking;
 mod taxes;

@@ -1,14 +1,21 @@
-//! What is kept by month, made of the rows that came over: books of before kept no such sums.
+//! What is kept by month, and how many documents stand alike, made of the rows that came over: books of before kept no such
+//! sums.
 
 use crate::place::Place;
 use sea_orm::{DbBackend, DbErr};
 
 /// The tables that are made where the books they come from do not have them.
-pub(crate) const MADE: [&str; 2] = ["tax_months", "trade_months"];
+pub(crate) const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
+
+const COUNTS: &str = "INSERT INTO document_counts (business_id, kind, standing, count) \
+     SELECT business_id, kind, COALESCE(stage, status), COUNT(*) FROM documents GROUP BY 1, 2, 3";
 
 /// Makes the sums that the books they come from do not have.
 pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
     let there = from.tables().await?;
+    if !there.iter().any(|table| table == "document_counts") {
+        new.run(COUNTS).await?;
+    }
     if !there.iter().any(|table| table == "tax_months") {
         new.run(&of_tax(new.engine())).await?;
     }

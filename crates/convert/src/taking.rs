@@ -3,7 +3,7 @@
 use crate::lean::{self, Lean};
 use crate::place::Place;
 use crate::rows::{self, Hand, Over, Progress, Walk};
-use crate::{facts, months, steps, taxes};
+use crate::{facts, months, standing, steps, taxes};
 use migrations::{OLDER, UNFINISHED, first};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 use sea_orm_migration::{MigratorTrait, SchemaManager};
@@ -114,7 +114,8 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
             facts::of_what_was_billed(scratch, taken).await?;
         }
     }
-    facts::of_what_was_missing(scratch).await
+    facts::of_what_was_missing(scratch).await?;
+    standing::of_what_is_open(scratch).await
 }
 
 /// Whether there is nothing in a database yet. What an earlier run left there, and did not finish, is taken away.

@@ -206,7 +206,10 @@ impl Rows for Entries {
         ]
     }
 
-    async fn known_total(cx: &Cx<'_>) -> Result<Option<u64>> {
+    async fn known_total(cx: &Cx<'_>, query: &ListQuery) -> Result<Option<u64>> {
+        if !query.is_of_all() {
+            return Ok(None);
+        }
         let books = heads::stands(cx).await?;
         books.map(|books| u64::try_from(books.entry_number).map_err(Error::internal)).transpose()
     }

@@ -191,6 +191,11 @@ impl ListQuery {
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
 
+    /// Whether nothing narrows it: every record is on one of its pages.
+    pub fn is_of_all(&self) -> bool {
+        self.search.is_none() && self.updated_since.is_none() && self.filters.is_empty()
+    }
+
     pub fn filter(&self, name: &str) -> Option<&FilterValue> {
         self.filters.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }

@@ -8,7 +8,7 @@ use crate::ids::RecordId;
 use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::Resource;
 use ::books::cx::Cx;
-use sea_orm::sea_query::{LikeExpr, NullOrdering};
+use sea_orm::sea_query::{Expr, Func, LikeExpr, NullOrdering, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
     QueryTrait, Select,
@@ -80,13 +80,18 @@ pub trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
+    /// Rows that are called by a number that a text begins, where it looks like one. What is looked for like that is
+    /// nothing else, as long as there is such a row.
+    fn numbered(_text: &str) -> Option<Condition> {
+        None
+    }
     /// Rows that a word is found in, of which capitals were made small.
     fn found_by(word: &str) -> Condition {
         Condition::all().add(Self::SEARCH.like(containing(word)))
     }
     fn filters() -> Vec<Filter<Column<Self>>>;
-    /// How many rows the caller can reach, where that is known without counting.
-    fn known_total(_cx: &Cx<'_>) -> impl Future<Output = Result<Option<u64>>> + Send {
+    /// How many rows are on the pages of a list, where that is known without counting them.
+    fn known_total(_cx: &Cx<'_>, _query: &ListQuery) -> impl Future<Output = Result<Option<u64>>> + Send {
         async { Ok(None) }
     }
     /// What the caller can reach at all.
@@ -129,8 +134,8 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
-    let all = query.search.is_none() && query.updated_since.is_none() && query.filters.is_empty();
-    let known = if all { M::known_total(cx).await? } else { None };
+    let rows = searched::<M>(cx, rows, query.search.as_deref()).await?;
+    let known = M::known_total(cx, query).await?;
     let total = match known {
         Some(total) => total,
         None => rows.clone().count(&cx.db).await?,
@@ -139,9 +144,10 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
-    // What lies beyond the middle is nearer from the end: the same order, read backwards.
     let offset = (query.page - 1) * query.page_size;
-    let backwards = known.is_some() && offset > total / 2 && offset < total;
+    if offset >= total {
+        return Ok(Page { items: Vec::new(), total });
+    }
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     let mut sorted_by = Vec::new();
     for (name, direction) in order {
@@ -150,15 +156,30 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     }
     // The identifier breaks ties, so that pages never overlap.
     sorted_by.push((M::ID, last));
+    // Where hardly any row is asked for, an index in the order of the list would be walked from end to end to find them.
+    let by = if known.is_none() && !query.is_of_all() && total <= FEW { Sorts::Found } else { Sorts::Index };
+    let first = sorted_by.first().filter(|(column, _)| column.def().is_null() && matches!(by, Sorts::Index));
+    let apart = first.filter(|(_, direction)| *direction == Direction::Descending).map(|(column, _)| *column);
+    // What lies beyond the middle is nearer from the end: the same order, read backwards.
+    let backwards = known.is_some() && offset > total / 2 && apart.is_none();
     let sorted = |rows: Select<M::Entity>| {
-        sorted_by.iter().fold(rows, |rows, (column, direction)| ordered(rows, *column, *direction, backwards))
+        sorted_by.iter().enumerate().fold(rows, |rows, (place, (column, direction))| {
+            let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
+            let nulls = Some(nulls).filter(|_| column.def().is_null() && (place > 0 || apart.is_none()));
+            let ascends = (*direction == Direction::Ascending) != backwards;
+            ordered(rows, (*column, by), if ascends { Order::Asc } else { Order::Desc }, nulls)
+        })
     };
+    // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
+    let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
     let mut rows = if backwards {
         let after = total.saturating_sub(offset + query.page_size);
         let size = query.page_size.min(total - offset);
-        page::<M>(cx, rows, sorted, (size, after)).await?
+        page::<M>(cx, rows, sorted, (size, after), near).await?
+    } else if let Some(first) = apart {
+        page_down::<M>(cx, (rows, total), first, sorted, (query.page_size, offset), near).await?
     } else {
-        page::<M>(cx, rows, sorted, (query.page_size, offset)).await?
+        page::<M>(cx, rows, sorted, (query.page_size, offset), near).await?
     };
     if backwards {
         rows.reverse();
@@ -177,16 +198,37 @@ async fn page<M: Rows>(
     rows: Select<M::Entity>,
     sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
     (size, after): (u64, u64),
+    near: u64,
 ) -> Result<Vec<Row<M>>> {
     let named = |rows: Select<M::Entity>| sorted(rows).select_only().column(M::ID).limit(size).offset(after);
     if M::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
         return weighed::<M>(cx, named(rows).into_tuple().all(&cx.db).await?).await;
     }
-    if after < NEAR {
+    if after < near {
         return Ok(sorted(rows).limit(size).offset(after).all(&cx.db).await?);
     }
     let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
     Ok(sorted(of_page).all(&cx.db).await?)
+}
+
+/// The same from the greatest value of the first column down. An index that is read so has those without a value first, and
+/// the list has them last: they are read by themselves.
+async fn page_down<M: Rows>(
+    cx: &Cx<'_>,
+    (rows, total): (Select<M::Entity>, u64),
+    first: Column<M>,
+    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
+    (size, after): (u64, u64),
+    near: u64,
+) -> Result<Vec<Row<M>>> {
+    let mut found = page::<M>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, after), near).await?;
+    let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
+    if rest > 0 {
+        let without = rows.filter(first.is_null());
+        let there = total - Ord::min(total, without.clone().count(&cx.db).await?);
+        found.extend(page::<M>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
+    }
+    Ok(found)
 }
 
 /// The rows that are named, in their order.
@@ -207,23 +249,54 @@ async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M
     Ok(named.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// Rows without a value come last; where every row has one, an index serves the order as it stands.
-fn ordered<E: EntityTrait>(rows: Select<E>, column: E::Column, direction: Direction, backwards: bool) -> Select<E> {
-    let ascending = (direction == Direction::Ascending) != backwards;
-    let order = if ascending { Order::Asc } else { Order::Desc };
-    if column.def().is_null() {
-        let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
-        rows.order_by_with_nulls(column, order, nulls)
-    } else {
-        rows.order_by(column, order)
+/// So many rows are sooner sorted than found in their order.
+const FEW: u64 = 1_000;
+
+/// What makes the order of a list.
+#[derive(Debug, Clone, Copy)]
+enum Sorts {
+    /// An index that has it, where there is one.
+    Index,
+    /// What is found is sorted, by whatever it was found.
+    Found,
+}
+
+/// Where every row has a value, an index serves the order as it stands.
+fn ordered<E: EntityTrait>(
+    rows: Select<E>,
+    (column, by): (E::Column, Sorts),
+    order: Order,
+    nulls: Option<NullOrdering>,
+) -> Select<E> {
+    let own = || Expr::col(column.as_column_ref());
+    let sorted: SimpleExpr = match by {
+        Sorts::Index => own(),
+        // No index has the order of an expression.
+        Sorts::Found => Func::coalesce([own(), own()]).into(),
+    };
+    match nulls {
+        Some(nulls) => rows.order_by_with_nulls(sorted, order, nulls),
+        None => rows.order_by(sorted, order),
     }
+}
+
+/// Rows that are looked for: by their number where there is one like that, else by all the words.
+async fn searched<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>, text: Option<&str>) -> Result<Select<M::Entity>> {
+    let Some(text) = text else { return Ok(rows) };
+    if let Some(numbered) = M::numbered(text) {
+        let numbered = rows.clone().filter(numbered);
+        let one: Option<RecordId> =
+            numbered.clone().select_only().column(M::ID).limit(1).into_tuple().one(&cx.db).await?;
+        if one.is_some() {
+            return Ok(numbered);
+        }
+    }
+    let words = text.split_whitespace().map(|word| M::found_by(&crate::texts::search_key(word)));
+    Ok(rows.filter(words.fold(Condition::all(), Condition::add)))
 }
 
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
     let mut condition = Condition::all();
-    for word in query.search.iter().flat_map(|text| text.split_whitespace()) {
-        condition = condition.add(M::found_by(&crate::texts::search_key(word)));
-    }
     if let Some(since) = query.updated_since {
         condition = condition.add(M::CHANGED.gte(since));
     }

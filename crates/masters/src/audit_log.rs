@@ -164,7 +164,10 @@ impl Rows for AuditLog {
         ]
     }
 
-    async fn known_total(cx: &Cx<'_>) -> Result<Option<u64>> {
+    async fn known_total(cx: &Cx<'_>, query: &ListQuery) -> Result<Option<u64>> {
+        if !query.is_of_all() {
+            return Ok(None);
+        }
         let books = if sees_all(cx)? { heads::stands(cx).await? } else { None };
         books.map(|books| u64::try_from(books.audit_sequence).map_err(Error::internal)).transpose()
     }

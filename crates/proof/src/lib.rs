@@ -16,6 +16,7 @@ mod replay;
 mod rollups;
 mod settled;
 mod shares;
+mod stages;
 mod standings;
 mod subledgers;
 mod tax_months;

@@ -94,6 +94,10 @@ pub(super) async fn waiting_follows_ledger(
     ))
 }
 
+/// What others follow: orders, and notes of goods.
+const FOLLOWED: [DocumentKind; 4] =
+    [DocumentKind::SalesOrder, DocumentKind::PurchaseOrder, DocumentKind::DeliveryNote, DocumentKind::ReceiptNote];
+
 /// What was found of lines, portion by portion.
 #[derive(Default)]
 struct Lines {
@@ -255,6 +259,7 @@ impl Lines {
             let mut portion = documents::Entity::find()
                 .filter(documents::Column::BusinessId.eq(reader.id()))
                 .filter(documents::Column::Stage.is_not_null())
+                .filter(documents::Column::Kind.is_in(FOLLOWED))
                 .order_by_asc(documents::Column::Id)
                 .limit(PORTION);
             if let Some(last) = last {

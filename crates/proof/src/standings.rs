@@ -9,7 +9,7 @@ use crate::ids::RecordId;
 use crate::money::Money;
 use crate::stored::AsJson;
 use schema::reader::Reader;
-use schema::tables::{DocumentKind, DocumentStatus, EntryRef, Stage, documents};
+use schema::tables::{DocumentKind, DocumentStatus, EntryRef, documents};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
 /// What is read of a document here: not what it is about.
@@ -21,7 +21,6 @@ struct Standing {
     pub(super) entries: AsJson<Vec<EntryRef>>,
     base_total: Money,
     pub(super) kind: DocumentKind,
-    stage: Option<Stage>,
 }
 
 /// Where documents and allocations do not stand for what is in force, it is all looked at again.
@@ -50,7 +49,6 @@ async fn stand(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) ->
                 documents::Column::Entries,
                 documents::Column::BaseTotal,
                 documents::Column::Kind,
-                documents::Column::Stage,
             ])
             .filter(documents::Column::BusinessId.eq(reader.id()));
         if let Some(last) = last {
@@ -69,7 +67,7 @@ async fn stand(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) ->
                 findings.add(format!("{name} is an order and has an entry"));
             }
             // A note of goods posts what they cost, and nothing if they are not kept in stock.
-            if row.entries.0.is_empty() && row.base_total != Money::ZERO && row.stage.is_none() {
+            if row.entries.0.is_empty() && row.base_total != Money::ZERO && !row.kind.is_followed() {
                 findings.add(format!("{name} is posted and has no entry"));
             }
             for entry in row.entries.0 {

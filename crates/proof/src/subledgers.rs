@@ -61,6 +61,8 @@ pub(super) async fn beside_history(reader: &Reader<'_>) -> Result<Vec<Check>> {
     checks.push(settled::parties_stand(reader).await?);
     reader.pause().await?;
     checks.push(stock_follows_history(reader).await?);
+    checks.push(super::stages::check(reader).await?);
+    reader.pause().await?;
     checks.push(documents_are_counted(reader).await?);
     Ok(checks)
 }
@@ -169,27 +171,31 @@ async fn stock_follows_ledger(reader: &Reader<'_>, walk: &Walk, inventory: &Hash
 
 async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
     let mine = documents::Column::BusinessId.eq(reader.id());
-    let there: Vec<(String, i64)> = documents::Entity::find()
+    let there: Vec<(String, Option<String>, String, i64)> = documents::Entity::find()
         .select_only()
-        .column(documents::Column::Kind)
+        .columns([documents::Column::Kind, documents::Column::Stage, documents::Column::Status])
         .column_as(documents::Column::Id.count(), "count")
         .filter(mine)
         .group_by(documents::Column::Kind)
+        .group_by(documents::Column::Stage)
+        .group_by(documents::Column::Status)
         .into_tuple()
         .all(&reader.db)
         .await?;
-    let there: BTreeMap<String, i64> = there.into_iter().collect();
+    let there: BTreeMap<(String, String), i64> =
+        there.into_iter().map(|(kind, stage, status, count)| ((kind, stage.unwrap_or(status)), count)).collect();
     let counted = document_counts::Entity::find()
         .filter(document_counts::Column::BusinessId.eq(reader.id()))
         .all(&reader.db)
         .await?;
-    let counted: BTreeMap<String, i64> =
-        counted.into_iter().filter(|row| row.count != 0).map(|row| (row.kind, row.count)).collect();
+    let counted: BTreeMap<(String, String), i64> =
+        counted.into_iter().filter(|row| row.count != 0).map(|row| ((row.kind, row.standing), row.count)).collect();
     let mut findings = Findings::default();
-    for kind in there.keys().chain(counted.keys()).collect::<HashSet<_>>() {
-        let (is, said) = (there.sum_of(kind), counted.sum_of(kind));
+    for key in there.keys().chain(counted.keys()).collect::<HashSet<_>>() {
+        let (is, said) = (there.sum_of(key), counted.sum_of(key));
         if is != said {
-            findings.add(format!("{said} documents of kind {kind} are counted, {is} are there"));
+            let (kind, standing) = key;
+            findings.add(format!("{said} documents of kind {kind} are counted as {standing}, {is} are there"));
         }
     }
     let (left, right) = (counted.values().sum::<i64>(), there.values().sum::<i64>());

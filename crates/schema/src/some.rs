@@ -14,6 +14,17 @@ pub fn is_draft() -> SimpleExpr {
     Expr::col((documents::Entity, documents::Column::Status)).eq(Expr::cust("'draft'"))
 }
 
+/// Documents that were taken back.
+pub fn is_void() -> SimpleExpr {
+    Expr::col((documents::Entity, documents::Column::Status)).eq(Expr::cust("'void'"))
+}
+
+/// Documents of which something is left, to settle or to follow.
+pub fn is_left() -> SimpleExpr {
+    let stages = [Expr::cust("'open'"), Expr::cust("'partial'")];
+    Expr::col((documents::Entity, documents::Column::Stage)).is_in(stages)
+}
+
 /// Lines of stock adjustments.
 pub fn is_of_adjustments() -> SimpleExpr {
     Expr::col((document_lines::Entity, document_lines::Column::Kind)).eq(Expr::cust("'stockAdjustment'"))

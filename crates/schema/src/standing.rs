@@ -3,12 +3,22 @@
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::kind::Phase;
-use crate::money::Quantity;
-use crate::tables::{DocumentKind, FactKind, open_items, progress, stock_facts};
+use crate::money::{Money, Quantity};
+use crate::tables::{DocumentKind, FactKind, Stage, open_items, progress, stock_facts};
 
 impl DocumentKind {
     pub const fn is_order(self) -> bool {
         matches!(self.trade(), Some((_, Phase::Order)))
+    }
+
+    /// Whether its stage says how far its documents are followed: what is delivered of an order, or invoiced of a note.
+    pub const fn is_followed(self) -> bool {
+        matches!(self.trade(), Some((_, Phase::Order | Phase::Goods)))
+    }
+
+    /// Whether its stage says how far its documents are settled.
+    pub const fn is_settled(self) -> bool {
+        matches!(self.trade(), Some((_, Phase::Bill | Phase::Credit)))
     }
 }
 
@@ -51,6 +61,15 @@ impl open_items::Model {
     /// Whether anything was allocated to it, or it to anything.
     pub fn is_touched(&self) -> bool {
         self.open != self.amount || self.base_open != self.base
+    }
+
+    /// How far it is settled.
+    pub fn stage(&self) -> Stage {
+        match self.open {
+            Money::ZERO => Stage::Done,
+            _ if self.is_touched() => Stage::Partial,
+            _ => Stage::Open,
+        }
     }
 }
 

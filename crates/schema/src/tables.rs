@@ -100,14 +100,14 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// How far an order or a note has got.
+    /// How far a document has got that others follow or settle.
     pub enum Stage {
         /// Nothing came of it yet.
         #[default]
         Open = "open",
-        /// Some of it was delivered, or invoiced.
+        /// Some of it was delivered, invoiced, or settled.
         Partial = "partial",
-        /// Nothing is left to deliver, or to invoice.
+        /// Nothing is left to deliver, to invoice, or to settle.
         Done = "done",
         /// Nothing more will come of it.
         Closed = "closed",
@@ -229,7 +229,7 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub subkind: Option<String>,
-        /// How far an order or a note has got.
+        /// How far it has got, where others follow or settle it.
         pub stage: Option<Stage>,
         pub status: DocumentStatus,
         pub number: Option<String>,
@@ -237,6 +237,8 @@ table! {
         pub period: Option<String>,
         pub sequence: Option<i64>,
         pub date: Day,
+        /// When what is open of it is due.
+        pub due_date: Option<Day>,
         pub party_id: Option<Named>,
         pub reference: Option<String>,
         pub narration: Option<String>,

@@ -21,7 +21,7 @@ fn documents() -> Table {
         text("kind"),
         maybe(text("subkind")),
         text("status"),
-        // How far an order or a note has got.
+        // How far it has got, where others follow or settle it.
         maybe(text("stage")),
         // A draft has none; nor has it a place in its series.
         maybe(word("number")),
@@ -29,6 +29,8 @@ fn documents() -> Table {
         maybe(word("period")),
         maybe(number("sequence")),
         day("date"),
+        // When what is open of it is due.
+        maybe(day("due_date")),
         maybe(id("party_id")),
         maybe(text("reference")),
         maybe(text("narration")),
@@ -52,41 +54,68 @@ fn documents() -> Table {
         .unique("documents_number", "kind, number")
         .unique("documents_sequence", "series_id, period, sequence")
         .unique("documents_external_id", "kind, external_id WHERE external_id IS NOT NULL")
-        .found_by("documents_by_date", "kind, date, id")
-        .found_by("documents_by_update", "kind, updated_at, id")
-        .found_by("documents_by_total", "kind, base_total, id")
-        .found_by_own("documents_by_party", "party_id, kind, date WHERE party_id IS NOT NULL")
-        .found_by("documents_by_stage", "kind, stage, date WHERE stage IS NOT NULL")
-        .found_by("documents_drafts", "id WHERE status = 'draft'")
+        // Every order that a list can have ends in the identifier. What else is filtered by stands behind it, so that the
+        // keys of a page, and how many there are, are found without the rows themselves, which are long.
+        .found_by("documents_by_date", "kind, date, id, status, stage, due_date, subkind, currency, base_total")
+        .found_by("documents_by_creation", "kind, created_at, id")
+        .found_by("documents_by_update", "kind, updated_at, id, date")
+        .found_by("documents_by_total", "kind, base_total, id, date")
+        .found_by("documents_by_party", "party_id, kind, date, id, stage WHERE party_id IS NOT NULL")
+        // What is done is most of it in the end, and found by its day like all; what is left is little.
+        .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('open', 'partial')")
+        .found_by("documents_by_reference", "kind, reference, date, id WHERE reference IS NOT NULL")
+        .found_by("documents_drafts", "kind, date, id, status WHERE status = 'draft'")
+        .found_by("documents_void", "kind, date, id, status WHERE status = 'void'")
         .guarded(COUNTS_ON_SQLITE, COUNTS_ON_POSTGRES)
 }
 
-/// How many documents of each kind a company has: lists say it, and counting a hundred thousand rows takes longer than
-/// reading fifty. Triggers count, so that no writer can forget to.
+/// How many documents of each kind stand alike: lists say it, and counting a hundred thousand rows takes longer than
+/// reading fifty. Triggers count, so that no writer can forget to. A document stands as its stage says; one that has none, as
+/// its status.
 fn document_counts() -> Table {
-    Table::of_company("document_counts", &["kind"], &[text("kind"), number("count")]).thin()
+    let columns = [text("kind"), text("standing"), number("count")];
+    Table::of_company("document_counts", &["kind", "standing"], &columns).thin()
 }
 
 const COUNTS_ON_SQLITE: &[&str] = &[
     "CREATE TRIGGER documents_count_inserts AFTER INSERT ON documents BEGIN \
-       INSERT INTO document_counts (business_id, kind, count) VALUES (NEW.business_id, NEW.kind, 1) \
-       ON CONFLICT (business_id, kind) DO UPDATE SET count = count + 1; END",
+       INSERT INTO document_counts (business_id, kind, standing, count) \
+       VALUES (NEW.business_id, NEW.kind, COALESCE(NEW.stage, NEW.status), 1) \
+       ON CONFLICT (business_id, kind, standing) DO UPDATE SET count = count + 1; END",
     "CREATE TRIGGER documents_count_deletes AFTER DELETE ON documents BEGIN \
-       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind; END",
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind \
+       AND standing = COALESCE(OLD.stage, OLD.status); END",
+    "CREATE TRIGGER documents_count_moves AFTER UPDATE OF stage, status ON documents \
+     WHEN COALESCE(OLD.stage, OLD.status) <> COALESCE(NEW.stage, NEW.status) BEGIN \
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind \
+       AND standing = COALESCE(OLD.stage, OLD.status); \
+       INSERT INTO document_counts (business_id, kind, standing, count) \
+       VALUES (NEW.business_id, NEW.kind, COALESCE(NEW.stage, NEW.status), 1) \
+       ON CONFLICT (business_id, kind, standing) DO UPDATE SET count = count + 1; END",
 ];
 
 /// A row at a time: what sees all rows of a statement at once is refused by a distributed PostgreSQL.
 const COUNTS_ON_POSTGRES: &[&str] = &[
     "CREATE FUNCTION count_new_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-       INSERT INTO document_counts (business_id, kind, count) VALUES (NEW.business_id, NEW.kind, 1) \
-       ON CONFLICT (business_id, kind) DO UPDATE SET count = document_counts.count + 1; RETURN NULL; END $$",
+       INSERT INTO document_counts (business_id, kind, standing, count) \
+       VALUES (NEW.business_id, NEW.kind, COALESCE(NEW.stage, NEW.status), 1) \
+       ON CONFLICT (business_id, kind, standing) DO UPDATE SET count = document_counts.count + 1; RETURN NULL; END $$",
     "CREATE TRIGGER documents_count_inserts AFTER INSERT ON documents \
        FOR EACH ROW EXECUTE FUNCTION count_new_document()",
     "CREATE FUNCTION count_gone_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind; \
-       RETURN NULL; END $$",
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind \
+       AND standing = COALESCE(OLD.stage, OLD.status); RETURN NULL; END $$",
     "CREATE TRIGGER documents_count_deletes AFTER DELETE ON documents \
        FOR EACH ROW EXECUTE FUNCTION count_gone_document()",
+    "CREATE FUNCTION count_moved_document() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+       UPDATE document_counts SET count = count - 1 WHERE business_id = OLD.business_id AND kind = OLD.kind \
+       AND standing = COALESCE(OLD.stage, OLD.status); \
+       INSERT INTO document_counts (business_id, kind, standing, count) \
+       VALUES (NEW.business_id, NEW.kind, COALESCE(NEW.stage, NEW.status), 1) \
+       ON CONFLICT (business_id, kind, standing) DO UPDATE SET count = document_counts.count + 1; RETURN NULL; END $$",
+    "CREATE TRIGGER documents_count_moves AFTER UPDATE OF stage, status ON documents FOR EACH ROW \
+       WHEN (COALESCE(OLD.stage, OLD.status) <> COALESCE(NEW.stage, NEW.status)) \
+       EXECUTE FUNCTION count_moved_document()",
 ];
 
 /// The lines of posted trade documents, as they stand.

@@ -113,8 +113,8 @@ impl Pending {
             sealed::<number_counters::Entity>(sealing, counters, Goes)?,
         ];
         let mut steps: Vec<Step> = rows.into_iter().map(Step::Rows).collect();
-        for change in changes {
-            steps.push(Step::Statement(change.statement(engine)?));
+        for change in changes.statements(engine) {
+            steps.push(Step::Statement(change?));
         }
         steps.extend(crate::repeats::steps(engine, self.keys));
         Ok(steps)

@@ -27,6 +27,20 @@ pub enum Standing {
     Cost { business: BusinessId, item: RecordId, date: Day, sequence: i64, cost: BookMoney, was_missing: bool },
 }
 
+/// What moved of a document's row without its doing.
+#[derive(Default)]
+struct Moved {
+    touched: Option<(i64, Instant, UserId)>,
+    stage: Option<Stage>,
+}
+
+/// What changes columns of rows that were there before.
+pub(super) struct Changes {
+    /// Each document's row is changed once, whatever moved of it.
+    documents: BTreeMap<(BusinessId, RecordId), Moved>,
+    others: Vec<Standing>,
+}
+
 /// Rows as they stand at the end of a batch, each once.
 pub(super) struct Rows {
     pub(super) progress: Vec<progress::Model>,
@@ -35,15 +49,21 @@ pub(super) struct Rows {
 }
 
 /// The last that is known of each row, in an order that every process shares; and what changes columns of others.
-pub(super) fn last(standings: Vec<Standing>) -> (Rows, Vec<Standing>) {
+pub(super) fn last(standings: Vec<Standing>) -> (Rows, Changes) {
     let (mut progress, mut stock, mut snapshots) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let mut changes = Vec::new();
+    let mut changes = Changes { documents: BTreeMap::new(), others: Vec::new() };
     for standing in standings {
         match standing {
             Standing::Progress(row) => drop(progress.insert((row.business_id, row.line_id), row)),
             Standing::Stock(row) => drop(stock.insert((row.business_id, row.item_id), row)),
             Standing::Snapshot(row) => drop(snapshots.insert((row.business_id, row.item_id, row.date), row)),
-            change => changes.push(change),
+            Standing::Touched { business, id, version, at, by } => {
+                changes.documents.entry((business, id)).or_default().touched = Some((version, at, by));
+            }
+            Standing::Reached { business, id, stage } => {
+                changes.documents.entry((business, id)).or_default().stage = Some(stage);
+            }
+            other @ (Standing::Open { .. } | Standing::Cost { .. }) => changes.others.push(other),
         }
     }
     let rows = Rows {
@@ -54,9 +74,32 @@ pub(super) fn last(standings: Vec<Standing>) -> (Rows, Vec<Standing>) {
     (rows, changes)
 }
 
+impl Changes {
+    pub(super) fn statements(self, engine: DbBackend) -> impl Iterator<Item = Result<Statement>> {
+        let documents = self.documents.into_iter().map(move |(key, moved)| Ok(moved.statement(key, engine)));
+        documents.chain(self.others.into_iter().map(move |other| other.statement(engine)))
+    }
+}
+
+impl Moved {
+    fn statement(self, (business, id): (BusinessId, RecordId), engine: DbBackend) -> Statement {
+        let mut update = documents::Entity::update_many();
+        if let Some((version, at, by)) = self.touched {
+            update = update
+                .col_expr(documents::Column::Version, version.into())
+                .col_expr(documents::Column::UpdatedAt, at.into())
+                .col_expr(documents::Column::UpdatedBy, by.into());
+        }
+        if let Some(stage) = self.stage {
+            update = update.col_expr(documents::Column::Stage, stage.into());
+        }
+        update.filter(documents::Column::BusinessId.eq(business)).filter(documents::Column::Id.eq(id)).build(engine)
+    }
+}
+
 impl Standing {
     /// What changes the columns that it is about.
-    pub(super) fn statement(self, engine: DbBackend) -> Result<Statement> {
+    fn statement(self, engine: DbBackend) -> Result<Statement> {
         Ok(match self {
             Self::Open { business, id, open, base_open } => open_items::Entity::update_many()
                 .col_expr(open_items::Column::Open, open.into())
@@ -64,21 +107,9 @@ impl Standing {
                 .filter(open_items::Column::BusinessId.eq(business))
                 .filter(open_items::Column::Id.eq(id))
                 .build(engine),
-            Self::Touched { business, id, version, at, by } => documents::Entity::update_many()
-                .col_expr(documents::Column::Version, version.into())
-                .col_expr(documents::Column::UpdatedAt, at.into())
-                .col_expr(documents::Column::UpdatedBy, by.into())
-                .filter(documents::Column::BusinessId.eq(business))
-                .filter(documents::Column::Id.eq(id))
-                .build(engine),
-            Self::Reached { business, id, stage } => documents::Entity::update_many()
-                .col_expr(documents::Column::Stage, stage.into())
-                .filter(documents::Column::BusinessId.eq(business))
-                .filter(documents::Column::Id.eq(id))
-                .build(engine),
-            // These are written whole.
-            Self::Progress(_) | Self::Stock(_) | Self::Snapshot(_) => {
-                return Err(Error::internal("a row that is written whole was to be changed"));
+            // These are written whole, or with what else moved of a document.
+            Self::Touched { .. } | Self::Reached { .. } | Self::Progress(_) | Self::Stock(_) | Self::Snapshot(_) => {
+                return Err(Error::internal("a row that is written with others was to be changed by itself"));
             }
             Self::Cost { business, item, date, sequence, cost, was_missing } => stock_lines::Entity::update_many()
                 .col_expr(stock_lines::Column::Cost, cost.into())

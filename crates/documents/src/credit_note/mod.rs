@@ -15,7 +15,7 @@ use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use crate::parts::note::{NotePart, NoteStatusAsked, check_party, note_head};
 use crate::parts::settlement::actions::{Allocate, Deallocate};
 use crate::parts::settlement::allocating::{self, AllocationInput};
-use crate::parts::status::{self, NoteStatus};
+use crate::parts::status::NoteStatus;
 use crate::parts::wire::{Checked, example_of, example_view_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Charge, Direction, NoteKind, Posts, ReturnCost, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -23,7 +23,6 @@ use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::Looks;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::{DocumentKind, DocumentStatus};
@@ -77,13 +76,12 @@ impl TradeKind for CreditNote {
         many: "credit notes",
         description: "What a customer gets back: goods, or part of the price. It settles invoices, or is paid out.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes, reason and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::CreditNote;
     const DIRECTION: Direction = Direction::CreditNote;
     const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyAllocated", "closed", "void"];
-    const BY_STATUS: Looks = status::notes_that_stand;
     type Input = CreditNoteInput;
     type View = CreditNoteView;
 

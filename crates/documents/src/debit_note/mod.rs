@@ -16,7 +16,7 @@ use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_li
 use crate::parts::note::{NotePart, NoteStatusAsked, check_party, note_head};
 use crate::parts::settlement::actions::{Allocate, Deallocate};
 use crate::parts::settlement::allocating::{self, AllocationInput};
-use crate::parts::status::{self, NoteStatus};
+use crate::parts::status::NoteStatus;
 use crate::parts::wire::{Checked, example_of, example_view_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Charge, Direction, NoteKind, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -24,7 +24,6 @@ use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::Looks;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::{DocumentKind, DocumentStatus};
@@ -75,13 +74,12 @@ impl TradeKind for DebitNote {
         description: "What a supplier gives back: goods are returned, or the price is lowered. It settles purchase \
                       invoices, or is paid back. An extra charge to a customer is not this; make a sales invoice of it.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes, reason and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::DebitNote;
     const DIRECTION: Direction = Direction::DebitNote;
     const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = CreditNote::STATUSES;
-    const BY_STATUS: Looks = status::notes_that_stand;
     type Input = DebitNoteInput;
     type View = DebitNoteView;
 

@@ -16,7 +16,7 @@ use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
 use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
 use crate::parts::line::{DeliveryLineView, TradeLineInput, check_discount, check_lines};
-use crate::parts::status::{self, DeliveryStatus, Extent};
+use crate::parts::status::{DeliveryStatus, Extent};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -25,7 +25,7 @@ use books::cx::Cx;
 use kit::extra::Extra;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::{Filter, Looks};
+use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
@@ -101,13 +101,12 @@ impl TradeKind for DeliveryNote {
                       until they are invoiced, or is a cost at once, as the company's `cogsTiming` says. Prices are for \
                       the invoice and may be left out.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::DeliveryNote;
     const DIRECTION: Direction = Direction::DeliveryNote;
     const POSTING: Posts = Posts::Goods(posting::lines);
     const STATUSES: &'static [&'static str] = DeliveryStatus::TEXTS;
-    const BY_STATUS: Looks = status::that_got_so_far;
     type Input = DeliveryNoteInput;
     type View = DeliveryNoteView;
 

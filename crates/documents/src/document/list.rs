@@ -1,20 +1,22 @@
 //! How documents are listed, and who names what.
 
 use super::Document;
+use super::standing::{Wanted, late};
 use crate::error::{Error, Result};
 use books::cx::Cx;
 use books::mentions::party_named_by_draft;
-use kit::list::{FilterValue, Reads};
+use kit::list::{FilterValue, ListQuery, Reads};
 use kit::rows::Filter;
-use schema::tables::documents::Column;
-use schema::tables::{DocumentStatus, document_counts, entries, entry_lines};
+use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::{ColumnTrait, Condition, EntityTrait};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
+use std::collections::BTreeSet;
 
 /// The filters that every kind of document has.
 pub(crate) fn filters() -> Vec<Filter<Column>> {
     vec![
-        Filter::equal("status", "Documents that stand like this.", Reads::AnyOf(DocumentStatus::TEXTS), Column::Status),
+        Filter::looking("status", "Documents that stand like this.", Reads::AnyOf(DocumentStatus::TEXTS), standing_so),
         Filter::at_least("dateFrom", "Documents of this day or later.", Reads::Day, Column::Date),
         Filter::at_most("dateTo", "Documents of this day or earlier.", Reads::Day, Column::Date),
         Filter::equal("number", "The document with this number.", Reads::Text, Column::Number),
@@ -73,9 +75,50 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(party_named_by_draft(aliases, *id)))
 }
 
-/// How many documents of a kind there are.
-pub(crate) async fn total<D: Document>(cx: &Cx<'_>) -> Result<Option<u64>> {
-    let row = document_counts::Entity::find_by_id((cx.business_id()?, D::KIND.to_string())).one(&cx.db).await?;
-    let count = row.map(|row| u64::try_from(row.count)).transpose();
-    Ok(Some(count.map_err(|_| Error::internal("fewer than no documents"))?.into_iter().sum()))
+/// Documents of a kind that nothing follows or settles, by their status.
+fn standing_so(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::AnyOf(words) = value else { return Ok(Condition::any()) };
+    Wanted::of(DocumentKind::Journal, words).condition(cx)
+}
+
+/// Documents whose number begins with a text, where it may: it is one word and has a digit.
+pub(crate) fn numbered(text: &str) -> Option<Condition> {
+    if text.contains(char::is_whitespace) || !text.contains(|one: char| one.is_ascii_digit()) {
+        return None;
+    }
+    let begins = |text: &str| {
+        let after = format!("{text}{}", char::MAX);
+        Condition::all().add(Column::Number.gte(text)).add(Column::Number.lt(after))
+    };
+    let spelt = BTreeSet::from([text.to_owned(), text.to_uppercase(), text.to_lowercase()]);
+    Some(spelt.iter().map(|text| begins(text)).fold(Condition::any(), Condition::add))
+}
+
+/// How many documents of a kind there are, and how many of them stand in some way.
+pub(crate) async fn total<D: Document>(cx: &Cx<'_>, query: &ListQuery) -> Result<Option<u64>> {
+    if query.search.is_some() || query.updated_since.is_some() {
+        return Ok(None);
+    }
+    match query.filters.as_slice() {
+        [] => counted::<D>(cx, None).await.map(Some),
+        [("status", FilterValue::AnyOf(words))] => match Wanted::of(D::KIND, words).counted() {
+            Some(standing) => counted::<D>(cx, Some(&standing)).await.map(Some),
+            None => Ok(None),
+        },
+        // Those that are overdue are few, and the others are not.
+        [("isOverdue", FilterValue::Flag(false))] => {
+            let late = documents::Entity::find().filter(reach::<D>(cx)?).filter(late(cx)?).count(&cx.db).await?;
+            Ok(counted::<D>(cx, None).await?.checked_sub(late))
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn counted<D: Document>(cx: &Cx<'_>, standing: Option<&[String]>) -> Result<u64> {
+    let rows = document_counts::Entity::find()
+        .filter(document_counts::Column::BusinessId.eq(cx.business_id()?))
+        .filter(document_counts::Column::Kind.eq(D::KIND.to_string()));
+    let rows = rows.all(&cx.db).await?.into_iter();
+    let counted = rows.filter(|row| standing.is_none_or(|standing| standing.contains(&row.standing)));
+    u64::try_from(counted.map(|row| row.count).sum::<i64>()).map_err(|_| Error::internal("fewer than no documents"))
 }

@@ -13,6 +13,7 @@ pub(crate) mod head;
 mod judging;
 mod lines;
 mod list;
+mod standing;
 mod write;
 
 use crate::clock::Instant;
@@ -31,13 +32,14 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 use kit::resource::Resource;
 use kit::rows::Rows;
 pub(crate) use lines::{Identified, identified, identify};
-pub(crate) use list::{SORTED_BY, SORTS, filters, naming, reach, total};
+pub(crate) use list::{SORTED_BY, SORTS, filters, naming, numbered, reach, total};
 use rules::posting::{Posting, Unbalanced};
 use schema::tables::documents as table;
 pub(crate) use schema::tables::documents::Model as Row;
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+pub(crate) use standing::{Wanted, due_from, due_to, overdue};
 use std::collections::HashMap;
 pub(crate) use write::{
     Old, check_source, create, delete, found, invalid_state, load, load_source, note_change, remake, renew, reword,
@@ -376,8 +378,15 @@ macro_rules! document_rows {
         const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
         const SORTS: &'static [schema::tables::documents::Column] = crate::document::SORTED_BY;
 
-        async fn known_total(cx: &books::cx::Cx<'_>) -> crate::error::Result<Option<u64>> {
-            crate::document::total::<Self>(cx).await
+        fn numbered(text: &str) -> Option<sea_orm::Condition> {
+            crate::document::numbered(text)
+        }
+
+        async fn known_total(
+            cx: &books::cx::Cx<'_>,
+            query: &kit::list::ListQuery,
+        ) -> crate::error::Result<Option<u64>> {
+            crate::document::total::<Self>(cx, query).await
         }
 
         fn reach(cx: &books::cx::Cx<'_>) -> crate::error::Result<sea_orm::Condition> {

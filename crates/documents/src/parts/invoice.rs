@@ -1,12 +1,12 @@
 //! Invoices: what was sold and bought, and what is left to be paid of it.
 
 use crate::day::Day;
-use crate::document::{Abilities, HeadView};
+use crate::document::{self, Abilities, HeadView};
 use crate::error::Result;
 use crate::field::{Each, Faults};
 use crate::ids::RecordId;
 use crate::money::{Amount, Money};
-use crate::parts::status::{self, InvoiceStatus};
+use crate::parts::status::InvoiceStatus;
 use crate::parts::wire::example_view_of;
 use crate::parts::{Direction, Shown};
 use crate::wire_enum;
@@ -117,9 +117,14 @@ pub(crate) fn notes(faults: &mut Faults, name: &str, field: Each<RecordId>) -> V
 /// What documents are found by that fall due.
 pub(crate) fn due_filters() -> Vec<Filter<Column>> {
     vec![
-        Filter::looking("isOverdue", "Only documents that are overdue, or only others.", Reads::Flag, status::overdue),
-        Filter::looking("dueFrom", "Posted documents due on this day or later.", Reads::Day, status::due_from),
-        Filter::looking("dueTo", "Posted documents due on this day or earlier.", Reads::Day, status::due_to),
+        Filter::looking(
+            "isOverdue",
+            "Only documents that are overdue, or only others.",
+            Reads::Flag,
+            document::overdue,
+        ),
+        Filter::looking("dueFrom", "Posted documents due on this day or later.", Reads::Day, document::due_from),
+        Filter::looking("dueTo", "Posted documents due on this day or earlier.", Reads::Day, document::due_to),
     ]
 }
 

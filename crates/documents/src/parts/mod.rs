@@ -111,8 +111,6 @@ pub trait TradeKind: Send + Sync + 'static {
     const DIRECTION: Direction;
     const POSTING: Posts;
     const STATUSES: &'static [&'static str];
-    /// Finds documents by such a status.
-    const BY_STATUS: kit::rows::Looks;
     /// What else it is found by.
     fn filters() -> Vec<Filter<Column>> {
         Vec::new()
@@ -165,7 +163,7 @@ impl<K: TradeKind> Rows for Trade<K> {
         filters.retain(|filter| filter.parameter.name != "status");
         let statuses = Reads::AnyOf(K::STATUSES);
         filters.extend([
-            Filter::looking("status", "Documents that stand like this.", statuses, K::BY_STATUS),
+            Filter::looking("status", "Documents that stand like this.", statuses, status::that_got_so_far::<K>),
             Filter::of_party("Documents of this party.", Column::PartyId),
             Filter::looking("itemId", "Posted documents that trade this item.", Reads::Identifier, status::trading),
         ]);
@@ -271,8 +269,7 @@ impl<K: TradeKind> Document for Trade<K> {
         if K::DIRECTION.is_order() {
             return status::close(cx, row, asked.closed == Some(true)).await;
         }
-        status::fall_due(cx, row, asked.due_date).await?;
-        Ok(row.clone())
+        status::fall_due(cx, row, asked.due_date).await
     }
 
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {

@@ -15,7 +15,7 @@ use books::Leaving;
 use books::cx::Cx;
 use books::progress::{self, less};
 use books::stock;
-pub(crate) use found::{due_from, due_to, invoices_that_stand, notes_that_stand, overdue, that_got_so_far, trading};
+pub(crate) use found::{that_got_so_far, trading};
 pub use named::{
     DeliveryStatus, Extent, InvoiceStatus, LinkRelation, LinkView, NoteStatus, PurchaseOrderStatus, ReceiptStatus,
     SalesOrderStatus,
@@ -172,7 +172,8 @@ pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
             standings.entry(line.document_id).or_default().costs.insert(line.line_id, line.cost.size());
         }
     }
-    let followable: Vec<RecordId> = rows.iter().filter(|row| row.stage.is_some()).map(|row| row.id).collect();
+    let followable: Vec<RecordId> =
+        rows.iter().filter(|row| row.stage.is_some() && row.kind.is_followed()).map(|row| row.id).collect();
     for (id, chain) in progress::chains(cx, &followable).await? {
         standings.entry(id).or_default().chain = chain;
     }
@@ -237,8 +238,9 @@ pub(crate) async fn close(cx: &Cx<'_>, row: &documents::Model, closes: bool) -> 
     Ok(documents::Model { subkind: closes.then(|| CLOSED.to_owned()), stage, ..row.clone() })
 }
 
-/// When a document is due may change at any time; its ledger entry says when it was due at first.
-pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Day>) -> Result<()> {
+/// When a document is due may change at any time; its ledger entry says when it was due at first. Its row is answered as it
+/// is to be.
+pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Day>) -> Result<documents::Model> {
     if due.is_some_and(|due| due < row.date) {
         return Err(Error::field("dueDate", "must not be before the date"));
     }
@@ -248,7 +250,7 @@ pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Da
         .filter(open_items::Column::DocumentId.eq(row.id))
         .exec(&cx.db)
         .await?;
-    Ok(())
+    Ok(documents::Model { due_date: due.filter(|_| row.kind.is_settled()), ..row.clone() })
 }
 
 /// Refuses while something else needs the document as it is.

@@ -14,7 +14,7 @@ use crate::money::{Money, Percent, Rate};
 use crate::parts::credit::{DebitOf, MakeNote};
 use crate::parts::invoice::{InvoicePart, InvoiceStatusAsked, due_filters, invoice_example_view, invoice_head, notes};
 use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_lines};
-use crate::parts::status::{self, InvoiceStatus};
+use crate::parts::status::InvoiceStatus;
 use crate::parts::wire::{Checked, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Charge, Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -23,7 +23,7 @@ use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::{Filter, Looks};
+use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
@@ -84,13 +84,12 @@ impl TradeKind for PurchaseInvoice {
         description: "What was bought. A posted invoice stands on the supplier's account until it is paid or debited; \
                       goods come into stock with it, at what they cost.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::PurchaseInvoice;
     const DIRECTION: Direction = Direction::PurchaseInvoice;
     const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = SalesInvoice::STATUSES;
-    const BY_STATUS: Looks = status::invoices_that_stand;
     type Input = PurchaseInvoiceInput;
     type View = PurchaseInvoiceView;
 

@@ -12,7 +12,7 @@ use crate::parts::convert::conversions;
 use crate::parts::line::{OrderLineView, TradeLineInput, check_discount, check_lines};
 use crate::parts::order::order_status;
 use crate::parts::order::{abilities, order_example, order_example_view, order_lines};
-use crate::parts::status::{self, Extent, PurchaseOrderStatus};
+use crate::parts::status::{Extent, PurchaseOrderStatus};
 use crate::parts::wire::Checked;
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -21,7 +21,6 @@ use books::cx::Cx;
 use kit::extra::Extra;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::Looks;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
@@ -73,13 +72,12 @@ impl TradeKind for PurchaseOrder {
         description: "What is wanted of a supplier. An order posts nothing; its goods count as on order until they are \
                       received or the rest is given up. Receipt notes and purchase invoices are made of it.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::PurchaseOrder;
     const DIRECTION: Direction = Direction::PurchaseOrder;
     const POSTING: Posts = Posts::Nothing;
     const STATUSES: &'static [&'static str] = PurchaseOrderStatus::TEXTS;
-    const BY_STATUS: Looks = status::that_got_so_far;
     type Input = PurchaseOrderInput;
     type View = PurchaseOrderView;
 

@@ -15,7 +15,7 @@ use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
 use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
 use crate::parts::line::{ReceiptLineInput, ReceiptLineView, check_lines};
-use crate::parts::status::{self, Extent, ReceiptStatus};
+use crate::parts::status::{Extent, ReceiptStatus};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -24,7 +24,7 @@ use books::cx::Cx;
 use kit::extra::Extra;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::{Filter, Looks};
+use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
@@ -94,13 +94,12 @@ impl TradeKind for ReceiptNote {
                       waits until they are billed; if the bill says otherwise, what is still there becomes dearer or \
                       cheaper, and so does what was sold of it.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::ReceiptNote;
     const DIRECTION: Direction = Direction::ReceiptNote;
     const POSTING: Posts = Posts::Goods(posting::lines);
     const STATUSES: &'static [&'static str] = ReceiptStatus::TEXTS;
-    const BY_STATUS: Looks = status::that_got_so_far;
     type Input = ReceiptNoteInput;
     type View = ReceiptNoteView;
 

@@ -14,7 +14,7 @@ use crate::money::{Money, Percent, Rate};
 use crate::parts::credit::{CreditOf, MakeNote};
 use crate::parts::invoice::{InvoicePart, InvoiceStatusAsked, due_filters, invoice_example_view, invoice_head, notes};
 use crate::parts::line::{TradeLineInput, TradeLineView, check_discount, check_lines};
-use crate::parts::status::{self, InvoiceStatus};
+use crate::parts::status::InvoiceStatus;
 use crate::parts::wire::{Checked, example_of};
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{CashAsked, Charge, Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -22,7 +22,7 @@ use books::cx::Cx;
 use kit::extra::{Extra, action};
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::{Filter, Looks};
+use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
@@ -96,13 +96,12 @@ impl TradeKind for SalesInvoice {
                       written off; goods leave the stock with it, at their cost. An extra charge to a customer is a \
                       sales invoice too.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::SalesInvoice;
     const DIRECTION: Direction = Direction::SalesInvoice;
     const POSTING: Posts = Posts::Bill(posting::lines);
     const STATUSES: &'static [&'static str] = &["draft", "open", "partiallyPaid", "paid", "void", "overdue"];
-    const BY_STATUS: Looks = status::invoices_that_stand;
     type Input = SalesInvoiceInput;
     type View = SalesInvoiceView;
 

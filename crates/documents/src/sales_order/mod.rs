@@ -12,7 +12,7 @@ use crate::parts::convert::conversions;
 use crate::parts::line::{OrderLineView, TradeLineInput, check_discount, check_lines};
 use crate::parts::order::order_status;
 use crate::parts::order::{abilities, order_example, order_example_view, order_lines};
-use crate::parts::status::{self, Extent, SalesOrderStatus};
+use crate::parts::status::{Extent, SalesOrderStatus};
 use crate::parts::wire::Checked;
 use crate::parts::wire::{read, trade_input, trade_view};
 use crate::parts::{Direction, Posts, Shown, Trade, TradeAsked, TradeBody, TradeKind};
@@ -21,7 +21,6 @@ use books::cx::Cx;
 use kit::extra::Extra;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
-use kit::rows::Looks;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
@@ -77,13 +76,12 @@ impl TradeKind for SalesOrder {
         description: "What a customer wants. An order posts nothing; its goods count as committed until they are \
                       delivered or the rest is given up. Delivery notes and invoices are made of it.",
         sorts: document::SORTS,
-        searched: "number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
     };
     const KIND: DocumentKind = DocumentKind::SalesOrder;
     const DIRECTION: Direction = Direction::SalesOrder;
     const POSTING: Posts = Posts::Nothing;
     const STATUSES: &'static [&'static str] = SalesOrderStatus::TEXTS;
-    const BY_STATUS: Looks = status::that_got_so_far;
     type Input = SalesOrderInput;
     type View = SalesOrderView;
 

@@ -13,12 +13,15 @@ table! {
 }
 
 table! {
-    /// How many documents of a kind there are, counted by triggers.
+    /// How many documents of a kind stand alike, counted by triggers.
     document_counts = "document_counts" {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub kind: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        /// The stage, or the status of one that has none.
+        pub standing: String,
         pub count: i64,
     }
 }

@@ -27,25 +27,25 @@ pub(super) struct Earlier {
 }
 
 /// What a document that comes into the books has in the sub-ledgers. How far it has got by that is answered, where
-/// others may follow it.
+/// others may follow or settle it.
 pub(super) async fn keep_beside<D: Document>(
     cx: &Cx<'_>,
     row: &table::Model,
     settled: Settled<D::Figures>,
     earlier: Earlier,
 ) -> Result<Option<Stage>> {
+    let mut stage = None;
     for new in &settled.open {
         let before = earlier.open.iter().find(|old| old.id == new.line.unwrap_or(row.id) && old.is_touched());
-        begin(cx, (D::KIND, row.id), new, before)?;
+        let left = begin(cx, (D::KIND, row.id), new, before)?;
+        stage = stage.or(D::KIND.is_settled().then_some(left));
     }
     let mut followed = earlier.followed;
-    let stage = match settled.progress {
-        Some(plan) => {
-            followed.extend(plan.steps.values().map(|(line, _)| line.document_id));
-            progress::keep(cx, row, plan, &earlier.lines).await?
-        }
-        None => None,
-    };
+    if let Some(plan) = settled.progress {
+        followed.extend(plan.steps.values().map(|(line, _)| line.document_id));
+        let reached = progress::keep(cx, row, plan, &earlier.lines).await?;
+        stage = stage.or(reached);
+    }
     get_on(cx, row, followed).await?;
     for (line, line_no) in settled.lines.into_iter().zip(1..) {
         let line = document_lines::Model {

@@ -303,6 +303,7 @@ fn changed(row: &table::Model) -> table::ActiveModel {
         period: Set(row.period),
         sequence: Set(row.sequence),
         date: Set(row.date),
+        due_date: Set(row.due_date),
         party_id: Set(row.party_id),
         reference: Set(row.reference),
         narration: Set(row.narration),

@@ -1,0 +1,129 @@
+//! Where documents stand, as lists ask for it: what finds them, and by what they are counted.
+//!
+//! A row says it by its stage, and where it has none by its status: no list asks what is open of each of them.
+
+use crate::error::Result;
+use books::cx::Cx;
+use kit::list::FilterValue;
+use schema::some::{is_draft, is_left, is_void};
+use schema::tables::documents::Column;
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, Condition};
+
+/// How documents stand that are asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    stages: Vec<Stage>,
+    statuses: Vec<DocumentStatus>,
+    is_overdue: bool,
+}
+
+impl Wanted {
+    /// What the words of a kind mean.
+    pub(crate) fn of(kind: DocumentKind, words: &[String]) -> Self {
+        let mut wanted = Self::default();
+        for word in words {
+            match word.as_str() {
+                "draft" => wanted.statuses.push(DocumentStatus::Draft),
+                "cancelled" | "void" => wanted.statuses.push(DocumentStatus::Void),
+                "posted" if kind.trade().is_none() => wanted.statuses.push(DocumentStatus::Posted),
+                "overdue" => wanted.is_overdue = true,
+                "partiallyFulfilled" | "partiallyReceived" | "partiallyInvoiced" | "partiallyBilled"
+                | "partiallyPaid" | "partiallyAllocated" => wanted.stages.push(Stage::Partial),
+                "closed" if kind.is_followed() => wanted.stages.push(Stage::Closed),
+                "fulfilled" | "received" | "invoiced" | "billed" | "paid" | "closed" => wanted.stages.push(Stage::Done),
+                _ => wanted.stages.push(Stage::Open),
+            }
+        }
+        wanted
+    }
+
+    pub(crate) fn condition(&self, cx: &Cx<'_>) -> Result<Condition> {
+        let mut any = Condition::any();
+        for status in &self.statuses {
+            any = any.add(match status {
+                DocumentStatus::Draft => is_draft(),
+                DocumentStatus::Void => is_void(),
+                DocumentStatus::Posted => Column::Status.eq(DocumentStatus::Posted),
+            });
+        }
+        if !self.stages.is_empty() {
+            let mut stages = Condition::all().add(Column::Stage.is_in(self.stages.iter().copied()));
+            if self.stages.iter().all(|stage| matches!(stage, Stage::Open | Stage::Partial)) {
+                stages = stages.add(is_left());
+            }
+            any = any.add(stages);
+        }
+        Ok(if self.is_overdue { any.add(late(cx)?) } else { any })
+    }
+
+    /// What the counts call them; nothing where that is not counted.
+    pub(crate) fn counted(&self) -> Option<Vec<String>> {
+        let stages = self.stages.iter().map(ToString::to_string);
+        (!self.is_overdue).then(|| stages.chain(self.statuses.iter().map(ToString::to_string)).collect())
+    }
+}
+
+/// Documents of which something was to be settled before today, and is not.
+pub(crate) fn late(cx: &Cx<'_>) -> Result<Condition> {
+    Ok(Condition::all().add(is_left()).add(Column::DueDate.lt(cx.today()?)))
+}
+
+/// All others.
+fn not_late(cx: &Cx<'_>) -> Result<Condition> {
+    let any = Condition::any().add(Column::Stage.is_null()).add(is_left().not());
+    Ok(any.add(Column::DueDate.is_null()).add(Column::DueDate.gte(cx.today()?)))
+}
+
+pub(crate) fn overdue(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    match value {
+        FilterValue::Flag(true) => late(cx),
+        FilterValue::Flag(false) => not_late(cx),
+        _ => Ok(Condition::any()),
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
+pub(crate) fn due_from(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
+    Ok(Condition::all().add(Column::DueDate.gte(*day)))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
+pub(crate) fn due_to(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
+    Ok(Condition::all().add(Column::DueDate.lte(*day)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(kind: DocumentKind, words: &[&str]) -> Wanted {
+        Wanted::of(kind, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_word_means_what_its_kind_says() {
+        let stage = |stage| Wanted { stages: vec![stage], ..Wanted::default() };
+        for (kind, word, meant) in [
+            (DocumentKind::SalesInvoice, "open", stage(Stage::Open)),
+            (DocumentKind::SalesInvoice, "paid", stage(Stage::Done)),
+            (DocumentKind::CreditNote, "closed", stage(Stage::Done)),
+            (DocumentKind::SalesOrder, "closed", stage(Stage::Closed)),
+            (DocumentKind::DeliveryNote, "posted", stage(Stage::Open)),
+            (DocumentKind::DebitNote, "partiallyAllocated", stage(Stage::Partial)),
+            (DocumentKind::Journal, "posted", Wanted { statuses: vec![DocumentStatus::Posted], ..Wanted::default() }),
+        ] {
+            assert_eq!(wanted(kind, &[word]), meant, "{kind} {word}");
+        }
+    }
+
+    #[test]
+    fn what_is_overdue_is_counted_nowhere() {
+        assert_eq!(wanted(DocumentKind::SalesInvoice, &["paid", "overdue"]).counted(), None);
+        let counted = wanted(DocumentKind::SalesInvoice, &["partiallyPaid", "void"]).counted();
+        assert_eq!(counted, Some(vec!["partial".to_owned(), "void".to_owned()]));
+    }
+}

@@ -1,0 +1,128 @@
+//! That invoices, and what credits them, stand as what is open of them says: how far they are settled, and when they are due.
+//!
+//! What was opened and what is left is summed anew from everything that ever moved it.
+
+use super::subledgers::column;
+use super::{Check, Findings, PORTION, Wide};
+use crate::day::Day;
+use crate::error::Result;
+use crate::ids::RecordId;
+use schema::reader::Reader;
+use schema::tables::{DocumentKind, DocumentStatus, Stage, documents, open_item_moves, open_items};
+use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use std::collections::HashMap;
+
+const KINDS: [DocumentKind; 4] =
+    [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
+
+/// What is read of a document here.
+#[derive(FromQueryResult)]
+struct Row {
+    id: RecordId,
+    number: Option<String>,
+    status: DocumentStatus,
+    stage: Option<Stage>,
+    due_date: Option<Day>,
+}
+
+/// What was opened of a document, and what is left: in its currency and in the company's.
+#[derive(FromQueryResult)]
+struct Moved {
+    id: RecordId,
+    opened: i64,
+    base_opened: i64,
+    left: i64,
+    base_left: i64,
+}
+
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
+    let mut findings = Findings::default();
+    let (mut told, mut found): (Wide, Wide) = (0, 0);
+    let mut last = None;
+    loop {
+        let portion = rows_after(reader, last).await?;
+        let Some(end) = portion.last() else { break };
+        last = Some(end.id);
+        reader.read(portion.len());
+        reader.pause().await?;
+        let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
+        let stages = stages(reader, &ids).await?;
+        let due = due(reader, &ids).await?;
+        for row in portion {
+            let in_books = row.status == DocumentStatus::Posted;
+            let stage = stages.get(&row.id).copied().filter(|_| in_books);
+            let day = due.get(&row.id).copied().flatten();
+            told += Wide::from(row.stage.is_some_and(|stage| stage != Stage::Done));
+            found += Wide::from(stage.is_some_and(|stage| stage != Stage::Done));
+            if row.stage == stage && row.due_date == day {
+                continue;
+            }
+            let name = row.number.unwrap_or_else(|| row.id.to_string());
+            let [said, is] =
+                [row.stage, stage].map(|one| one.map_or_else(|| "of no stage".into(), |one| one.to_string()));
+            let [due, day] = [row.due_date, day].map(|one| one.map_or_else(|| "never".into(), |one| one.to_string()));
+            findings.add(format!("{name} is {said} and due {due}, what is open of it is {is} and due {day}"));
+        }
+    }
+    Ok(Check::of("V5c", "Invoices, and what credits them, stand as what is open of them says", told, found, findings))
+}
+
+async fn rows_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<Row>> {
+    let mut rows = documents::Entity::find()
+        .select_only()
+        .columns([
+            documents::Column::Id,
+            documents::Column::Number,
+            documents::Column::Status,
+            documents::Column::Stage,
+            documents::Column::DueDate,
+        ])
+        .filter(documents::Column::BusinessId.eq(reader.id()))
+        .filter(documents::Column::Kind.is_in(KINDS));
+    if let Some(last) = last {
+        rows = rows.filter(documents::Column::Id.gt(last));
+    }
+    Ok(rows.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Row>().all(&reader.db).await?)
+}
+
+/// How far each of these is settled that ever left something open.
+async fn stages(reader: &Reader<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, Stage>> {
+    use open_item_moves::Column;
+    // What an allocation moves settles; all else opens, or takes back what was opened.
+    let opened = |amount: Column| {
+        CaseStatement::new().case(Expr::col(Column::AllocationId).is_null(), column(amount)).finally(0).into()
+    };
+    let moved = open_item_moves::Entity::find()
+        .select_only()
+        .column_as(Column::OpenItemId, "id")
+        .column_as(reader.sum(opened(Column::Amount)), "opened")
+        .column_as(reader.sum(opened(Column::Base)), "base_opened")
+        .column_as(reader.sum(column(Column::Amount)), "left")
+        .column_as(reader.sum(column(Column::Base)), "base_left")
+        .filter(Column::BusinessId.eq(reader.id()))
+        .filter(Column::OpenItemId.is_in(ids.iter().copied()))
+        .group_by(Column::OpenItemId)
+        .into_model::<Moved>()
+        .all(&reader.db)
+        .await?;
+    let stage = |moved: &Moved| match (moved.left, moved.base_left) {
+        (0, _) => Stage::Done,
+        left if left != (moved.opened, moved.base_opened) => Stage::Partial,
+        _ => Stage::Open,
+    };
+    Ok(moved.iter().map(|moved| (moved.id, stage(moved))).collect())
+}
+
+/// When what is open of them is due.
+async fn due(reader: &Reader<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, Option<Day>>> {
+    let due: Vec<(RecordId, Option<Day>)> = open_items::Entity::find()
+        .select_only()
+        .columns([open_items::Column::Id, open_items::Column::DueDate])
+        .filter(open_items::Column::BusinessId.eq(reader.id()))
+        .filter(open_items::Column::Id.is_in(ids.iter().copied()))
+        .into_tuple()
+        .all(&reader.db)
+        .await?;
+    Ok(due.into_iter().collect())
+}
