@@ -436,6 +436,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'stockAdjustment'::text)",
             "found by documents USING btree (business_id, kind, base_total, id)",
             // Told of old books when they come over.
+            "running_time.identifiers bigint not null 0",
             "stock_lines.was_missing boolean not null",
             "touched.step bigint not null",
             "touched.was text not null default",

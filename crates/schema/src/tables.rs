@@ -22,6 +22,7 @@ pub use tax::{tax_beginnings, tax_facts, tax_months};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};
 
 pub use crate::kind::DocumentKind;
+pub use crate::refs::EntryRefs;
 
 wire_enum! {
     /// Whether something was sold or bought.
@@ -186,7 +187,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use crate::tables::{
-                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
+                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -244,7 +245,7 @@ table! {
         pub total: Money,
         pub base_total: BookMoney,
         pub content: crate::written::Written,
-        pub entries: AsJson<Vec<EntryRef>>,
+        pub entries: EntryRefs,
         pub posted_at: Option<Instant>,
         pub void_date: Option<Day>,
         pub void_reason: Option<String>,

@@ -37,7 +37,7 @@ fn documents() -> Table {
         number("base_total"),
         // What was asked and judged.
         packed("content"),
-        // JSON: the entries that it stands for now.
+        // The entries that it stands for now: number, day and identifier of each.
         text("entries"),
         maybe(number("posted_at")),
         maybe(day("void_date")),
@@ -110,6 +110,7 @@ fn document_lines() -> Table {
         maybe(id("source_line_id")),
     ];
     Table::of_company("document_lines", &["document_id", "line_no"], &columns)
+        .thin()
         .sealed()
         .found_by_own("document_lines_by_line", "id")
         .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")

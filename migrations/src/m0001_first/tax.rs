@@ -49,6 +49,7 @@ fn tax_facts() -> Table {
         maybe(id("account_id")),
     ];
     Table::of_company("tax_facts", &["entry_number", "place"], &columns)
+        .thin()
         .sealed()
         .found_by("tax_facts_by_date", "date")
         .found_by_own("tax_facts_by_document", "document_id")

@@ -155,11 +155,6 @@ const GONE: &[&str] = &[
     // Facts that were brought over had no seal at first; now they come with it.
     "AFTER DELETE ON stock_facts is noted",
     "AFTER UPDATE ON stock_facts is noted",
-    // Its rows stand in the key: there is no other place that could be named.
-    "BEFORE INSERT ON entry_lines WHEN EXISTS (SELECT 1 FROM entry_lines WHERE business_id = NEW.business_id \
-     AND entry_number = NEW.entry_number AND position = NEW.position) \
-     OR (NEW.rowid > 0 AND EXISTS (SELECT 1 FROM entry_lines WHERE rowid = NEW.rowid)) \
-     BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts WHEN OLD.seal <> '' BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     // Nobody read them.
     "documents unique (business_id, kind, external_id)",
@@ -176,16 +171,18 @@ const GONE: &[&str] = &[
 const MADE: [&str; 2] = ["tax_months", "trade_months"];
 
 const NEW: &[&str] = &[
-    "BEFORE INSERT ON entry_lines WHEN EXISTS (SELECT 1 FROM entry_lines WHERE business_id = NEW.business_id \
-     AND entry_number = NEW.entry_number AND position = NEW.position) \
-     BEGIN SELECT RAISE(ABORT, 'entry_lines is append-only'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     "document_lines found by (item_id, date) WHERE kind = 'stockAdjustment'",
     "documents found by (business_id, kind, base_total, id)",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
+    // None are given away in old books, which have none that were counted.
+    "running_time.identifiers integer not null",
     // What went out when there was less than that; told of old books when they come over.
     "stock_lines.was_missing boolean not null",
 ];
+
+/// Tables whose rows stand in the key now: there is no other place of theirs that could be named.
+const IN_THEIR_KEY: [&str; 4] = ["entries", "entry_lines", "open_item_moves", "tax_facts"];
 
 /// Indexes that the company stood in front of, which an identifier leads that no other company has.
 const LED_BY_OWN: &[(&str, &str)] = &[
@@ -237,6 +234,18 @@ async fn the_first_schema_is_what_the_steps_came_to_but_for_what_is_named() {
     migrations::noting::make(&old).await.unwrap();
     migrations::Migrator::up(&new, None).await.unwrap();
     let (old, new) = (leaned(said(&old).await), leaned(said(&new).await));
+    let old: BTreeSet<String> = old
+        .into_iter()
+        .map(|line| {
+            let by_place = |line: String, table| {
+                line.replace(
+                    &format!(" OR (NEW.rowid > 0 AND EXISTS (SELECT 1 FROM {table} WHERE rowid = NEW.rowid))"),
+                    "",
+                )
+            };
+            IN_THEIR_KEY.into_iter().fold(line, by_place)
+        })
+        .collect();
     let own = |lead: &str| LED_BY_OWN.iter().map(|(what, columns)| format!("{what} ({lead}{columns}")).collect();
     let (was_led, is_led): (BTreeSet<String>, BTreeSet<String>) = (own("business_id, "), own(""));
     assert!(was_led.is_subset(&old) && is_led.is_subset(&new), "{new:#?}");
