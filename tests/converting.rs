@@ -415,7 +415,11 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         [
             // What nobody reads, and defaults of what is always said.
             "audit_log.keyed boolean not null false",
+            "audit_log.previous_hash text not null C",
+            "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
             "found by stock_moves USING btree (business_id, document_id)",
+            "found by tax_facts USING btree (business_id, document_id)",
+            "found by tax_facts USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
             "progress.begun bigint not null",
             "stock_lines.asked_cost bigint",
             "stock_lines.booked bigint not null",
@@ -434,9 +438,11 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
         [
             "audit_log.keyed boolean not null",
             "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'stockAdjustment'::text)",
+            "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (kind <> ALL \
+             (ARRAY['salesInvoice'::text, 'creditNote'::text, 'purchaseInvoice'::text, 'debitNote'::text]))",
             "found by documents USING btree (business_id, kind, base_total, id)",
-            // Told of old books when they come over.
             "running_time.identifiers bigint not null 0",
+            // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",
             "touched.step bigint not null",
             "touched.was text not null default",

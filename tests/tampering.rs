@@ -115,8 +115,8 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
         ("is not what was written", &|| {
             run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2");
         }),
-        ("does not follow from the record before it", &|| {
-            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2");
+        ("2 is not what was written", &|| {
+            run("UPDATE audit_log SET hash = '' WHERE business_id = {b} AND sequence = 1");
         }),
         ("is not the record that the chain ended with", &|| {
             run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}");

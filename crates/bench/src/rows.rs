@@ -185,7 +185,6 @@ impl Rows {
             before: None,
             after: Some(view(&content).into()),
             search: None,
-            previous_hash: "0".repeat(64).into(),
             hash: "0".repeat(64).into(),
             keyed: true,
         });

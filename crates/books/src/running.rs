@@ -77,7 +77,11 @@ impl Running {
 
 pub async fn stored(connection: &impl ConnectionTrait) -> Result<Instant> {
     let row = Entity::find_by_id(ID).one(connection).await?;
-    row.map(|row| row.at).ok_or_else(|| Error::internal("the database knows no running time; run duet migrate"))
+    row.map(|row| row.at).ok_or_else(unknown)
+}
+
+fn unknown() -> Error {
+    Error::internal("the database knows no running time; run duet migrate")
 }
 
 /// Takes numbers to count records by, which nobody else will ever have: those that this transaction takes are gone once it
@@ -89,7 +93,8 @@ pub async fn take_numbers(connection: &impl ConnectionTrait, many: u32) -> Resul
         .exec(connection)
         .await?;
     let row = Entity::find_by_id(ID).one(connection).await?;
-    let until = row.map(|row| u64::try_from(row.identifiers)).transpose().map_err(Error::internal)?.unwrap_or(0);
+    let row = row.ok_or_else(unknown)?;
+    let until = u64::try_from(row.identifiers).map_err(Error::internal)?;
     Ok(until.saturating_sub(u64::from(many))..until)
 }
 

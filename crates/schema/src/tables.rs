@@ -18,7 +18,7 @@ pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
-pub use tax::{tax_beginnings, tax_facts, tax_months};
+pub use tax::{facts_of, tax_beginnings, tax_facts, tax_months};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};
 
 pub use crate::kind::DocumentKind;
@@ -394,7 +394,6 @@ table! {
         pub after: Option<Packed>,
         /// What it is looked for by; records from before there was this column have none.
         pub search: Option<String>,
-        pub previous_hash: HexDigest,
         pub hash: HexDigest,
         /// Whether the hash is under the key; those from before there was one are plain.
         pub keyed: bool,

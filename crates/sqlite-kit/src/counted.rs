@@ -74,7 +74,8 @@ impl Kept {
 
     /// In hexadecimal digits, as a statement has it.
     pub fn digits(&self) -> String {
-        self.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+        let digits = self.bytes().iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
     }
 }
 

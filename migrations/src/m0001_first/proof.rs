@@ -74,7 +74,7 @@ fn audit_log() -> Table {
         maybe(packed("after")),
         // What it is looked for by. Records of before have none: they are found by what they hold.
         maybe(text("search")),
-        word("previous_hash"),
+        // Over all of it, and the hash of the record before it.
         word("hash"),
         // Whether the hash is under the key; those from before there was one are plain.
         flag("keyed"),

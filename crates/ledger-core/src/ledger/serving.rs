@@ -49,7 +49,7 @@ impl Ledger {
     /// The same of so many. Several who write at once may each make identifiers of their own on an engine that keeps all of
     /// them whole, and gains nothing by counting.
     pub(super) async fn take_numbers(&self, many: u32) -> Result<()> {
-        if !self.database.has_one_writer() || self.clock.numbers_left() > u64::from(many / 2) {
+        if !self.database.keeps_counts() || self.clock.numbers_left() > u64::from(many / 2) {
             return Ok(());
         }
         let taken = Arc::new(Mutex::new(None));
