@@ -1,6 +1,6 @@
 //! The audit log: every change once, in a chain; and the proof of the books against hands behind its back.
 
-use crate::harness::books::behind_the_back;
+use crate::harness::books::{behind_the_back, literal};
 use crate::harness::examples::creatable;
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::Shop;
@@ -415,11 +415,7 @@ fn each_corruption_is_found(engine: Engine) {
     let each = ALL.into_iter().flat_map(|(books, corruptions)| corruptions.iter().map(move |one| (books, one)));
     for (books, (what, statements, checks)) in each {
         let company = books(&server);
-        let id = company.id.replace('-', "");
-        let only = match engine {
-            Engine::Sqlite => format!("business_id = X'{id}'"),
-            Engine::Postgres => format!("business_id = '{}'", company.id),
-        };
+        let only = format!("business_id = {}", literal(engine, &company.id));
         // What is packed is spoilt as it is said.
         if statements.contains("content") {
             behind_the_back(&server, &crate::seals::unpacked_contents(&server, &company.id)).unwrap();

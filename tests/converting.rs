@@ -416,12 +416,16 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             // What nobody reads, and defaults of what is always said; and what finds documents by less than lists are
             // narrowed by.
             "audit_log.keyed boolean not null false",
+            "audit_log.previous_hash text not null C",
+            "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
             "found by documents USING btree (business_id, id) WHERE (status = 'draft'::text)",
             "found by documents USING btree (business_id, kind, date, id)",
             "found by documents USING btree (business_id, kind, stage, date) WHERE (stage IS NOT NULL)",
             "found by documents USING btree (business_id, kind, updated_at, id)",
             "found by documents USING btree (business_id, party_id, kind, date) WHERE (party_id IS NOT NULL)",
             "found by stock_moves USING btree (business_id, document_id)",
+            "found by tax_facts USING btree (business_id, document_id)",
+            "found by tax_facts USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
             "progress.begun bigint not null",
             "stock_lines.asked_cost bigint",
             "stock_lines.booked bigint not null",
@@ -442,6 +446,8 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "audit_log.keyed boolean not null",
             "documents.due_date lean ",
             "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'stockAdjustment'::text)",
+            "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (kind <> ALL \
+             (ARRAY['salesInvoice'::text, 'creditNote'::text, 'purchaseInvoice'::text, 'debitNote'::text]))",
             "found by documents USING btree (business_id, kind, base_total, id, date)",
             "found by documents USING btree (business_id, kind, created_at, id)",
             "found by documents USING btree (business_id, kind, date, id, stage, due_date) \
@@ -452,6 +458,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "found by documents USING btree (business_id, kind, reference, date, id) WHERE (reference IS NOT NULL)",
             "found by documents USING btree (business_id, kind, updated_at, id, date)",
             "found by documents USING btree (business_id, party_id, kind, date, id, stage) WHERE (party_id IS NOT NULL)",
+            "running_time.identifiers bigint not null 0",
             // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",
             "touched.step bigint not null",

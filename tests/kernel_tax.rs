@@ -1,9 +1,9 @@
 //! One tax engine and a tax sub-ledger: the worked examples, asked in both dialects.
 
-use crate::harness::books::behind_the_back;
+use crate::harness::books::{behind_the_back, literal};
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
-use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
+use crate::harness::{Dialect, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 
 impl Shop<'_> {
@@ -134,11 +134,7 @@ on_both_engines! {
         let Some(server) = Server::start(server.engine, Options::default()) else { return };
         let shop = Shop::open(&server, Dialect::B);
         shop.sale("2026-03-01", json!([{"unitPrice": 100, "taxCodeId": shop.vat("19")}]));
-        let number = shop.company.id.replace('-', "");
-        let company = match server.engine {
-            Engine::Sqlite => format!("x'{number}'"),
-            Engine::Postgres => format!("'{}'", shop.company.id),
-        };
+        let company = literal(server.engine, &shop.company.id);
         let before = format!("UPDATE tax_beginnings SET entry_number = 1 WHERE business_id = {company}");
         behind_the_back(&server, &[before]).unwrap();
         let ask = |name: &str, days: &str| {

@@ -1,6 +1,7 @@
 //! The lane that all companies share: nobody fills the queue in front of it alone, and what waits there together is written
 //! together.
 
+use crate::harness::books::literal;
 use crate::harness::process::eventually;
 use crate::harness::server::{Company, DIALECTS};
 use crate::harness::shop::Shop;
@@ -55,7 +56,7 @@ fn written(server: &Server, company: &str) -> i64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let books = crate::harness::books::connected(server.database_url()).await.unwrap();
-        let version = format!("SELECT version FROM books WHERE business_id = x'{}'", company.replace('-', ""));
+        let version = format!("SELECT version FROM books WHERE business_id = {}", literal(Engine::Sqlite, company));
         let version = books.query_one_raw(Statement::from_string(DbBackend::Sqlite, version)).await.unwrap().unwrap();
         version.try_get("", "version").unwrap()
     })

@@ -1,6 +1,6 @@
 //! A party that very many became part of: what follows its names asks by one value, however many they are.
 
-use crate::harness::books::connected;
+use crate::harness::books::{connected, literal};
 use crate::harness::http::Request;
 use crate::harness::server::{DIALECTS, authorised};
 use crate::harness::shop::{Shop, id};
@@ -19,9 +19,7 @@ fn became_part_of(server: &Server, party: &str, count: usize) {
         let books = connected(server.database_url()).await.unwrap();
         let engine = books.get_database_backend();
         let (columns, fresh, own) = match server.engine {
-            Engine::Sqlite => {
-                ("pragma_table_info('parties')", "randomblob(16)", format!("x'{}'", party.replace('-', "")))
-            }
+            Engine::Sqlite => ("pragma_table_info('parties')", "randomblob(16)", literal(Engine::Sqlite, party)),
             Engine::Postgres => (
                 "(SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'parties') AS columns",
                 "gen_random_uuid()",

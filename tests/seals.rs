@@ -2,7 +2,7 @@
 //!
 //! No column is forgotten: the tables are asked for what they have, and each column of each is changed.
 
-use crate::harness::books::{PATIENCE, behind_the_back, connected, with_days};
+use crate::harness::books::{PATIENCE, behind_the_back, connected, literal, with_days};
 use crate::harness::examples::creatable;
 use crate::harness::{Company, Dialect, Engine, Options, Server};
 use ledger_core::auth::TokenOptions;
@@ -10,7 +10,7 @@ use ledger_core::books::tables::documents;
 use ledger_core::books::verify::Progress;
 use ledger_core::clock::Clock;
 use ledger_core::database::{DatabaseOptions, Purpose};
-use ledger_core::ids::{BusinessId, RecordId};
+use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, QueryFilter, Statement};
@@ -94,10 +94,7 @@ pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> 
     let of_company = documents::Column::BusinessId.eq(BusinessId::parse(business).expect("a company"));
     let all = documents::Entity::find().filter(of_company).all(&place.database);
     let all = place.runtime.block_on(all).expect("documents");
-    let id = |id: RecordId| match place.database.get_database_backend() {
-        DbBackend::Sqlite => format!("X'{}'", id.0.simple()),
-        _ => format!("'{id}'"),
-    };
+    let id = |id: RecordId| place.identifier(&id.to_string());
     let bytes = |text: &str| {
         let digits = text.bytes().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
         if place.is_postgres() { format!("'\\x{digits}'") } else { format!("X'{digits}'") }
@@ -111,7 +108,7 @@ pub(crate) fn unpacked_contents(server: &Server, business: &str) -> Vec<String> 
 impl Place {
     /// As the engine writes it in a statement.
     pub(crate) fn identifier(&self, id: &str) -> String {
-        if self.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
+        literal(if self.is_postgres() { Engine::Postgres } else { Engine::Sqlite }, id)
     }
 
     pub(crate) fn of(server: &Server) -> Self {
@@ -550,10 +547,7 @@ fn each_hand_is_seen(engine: Engine) {
     let place = Place::of(&server);
     assert!(place.wrong().is_nothing(), "{:?}", place.wrong());
     place.unguard();
-    let literal = |id: &str| {
-        if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
-    };
-    let (own, nil) = (literal(&company.id), literal("00000000-0000-0000-0000-000000000000"));
+    let (own, nil) = (place.identifier(&company.id), place.identifier("00000000-0000-0000-0000-000000000000"));
     place.keep("all");
     for (what, statements) in HANDS {
         let statements: Vec<String> =
@@ -769,6 +763,11 @@ fn a_schema_that_was_changed_is_seen_on_postgres() {
     the_schema_is_held_against_the_migrations(Engine::Postgres);
 }
 
+fn bytes_of(digits: &str) -> Vec<u8> {
+    let pair = |place: usize| u8::from_str_radix(&digits[place..place + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
+
 /// What a record of the log is chained with, in the order of the chain, and whether it is an identifier.
 const CHAINED: &[(&str, bool)] = &[
     ("business_id", true),
@@ -811,11 +810,10 @@ pub(crate) fn chain_plainly_from(
             let found = place.texts(&sql).remove(0);
             let mut text = found.strip_prefix('=')?.to_owned();
             if is_packed {
-                let pair = |place: usize| u8::from_str_radix(&text[place..place + 2], 16).unwrap();
-                text = ledger_core::packed::unpack((0..text.len()).step_by(2).map(pair).collect())?;
+                text = ledger_core::packed::unpack(bytes_of(&text))?;
             }
-            let hyphens = |id: &str| [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
-            Some(if *is_id && !text.contains('-') { hyphens(&text) } else { text })
+            let whole = |id: &str| counted::read(&bytes_of(id)).expect("an identifier").to_string();
+            Some(if *is_id && !text.contains('-') { whole(&text) } else { text })
         };
         let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
         for part in std::iter::once(Some(previous.clone())).chain(CHAINED.iter().map(value)) {
@@ -826,7 +824,7 @@ pub(crate) fn chain_plainly_from(
         }
         let hash: String = digest.finish().as_ref().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
         place.run(&format!(
-            "UPDATE audit_log SET previous_hash = '{previous}', hash = '{hash}', keyed = false, search = NULL \
+            "UPDATE audit_log SET hash = '{hash}', keyed = false, search = NULL \
              WHERE business_id = {business} AND sequence = {sequence}"
         ));
         previous = hash;
@@ -939,11 +937,7 @@ fn old_books_are_sealed(engine: Engine) {
     // What is chained plainly, anybody can chain anew; the first record under the key does not follow from it.
     place.unguard();
     place.run(&format!("UPDATE audit_log SET address = '10.9.9.9' WHERE business_id = {own} AND sequence = 1"));
-    let head = chain_plainly(&place, &own, before);
-    place.run(&format!(
-        "UPDATE audit_log SET previous_hash = '{head}' WHERE business_id = {own} AND sequence = {}",
-        before + 1
-    ));
+    chain_plainly(&place, &own, before);
     assert!(place.wrong().has(&["V7"]));
 }
 

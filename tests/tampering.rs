@@ -27,8 +27,7 @@ const KINDS: &[(&str, &str)] = &[
 fn what_is_written_over_is_still_seen(engine: Engine) {
     let Some(server) = start(engine) else { return };
     let place = Place::of(&server);
-    let literal =
-        |id: &str| if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) };
+    let literal = |id: &str| place.identifier(id);
     let nil = literal("00000000-0000-0000-0000-000000000000");
     let hand = |sql: &str| behind_the_back(&server, &[sql.to_owned()]).unwrap();
     for (resource, table) in KINDS {
@@ -94,8 +93,7 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
         company.party(json!({"name": name}));
     }
     let place = Place::of(&server);
-    let own =
-        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let own = place.identifier(&company.id);
     let text = |sql: String| place.texts(&sql).remove(0);
     let last: usize =
         text(format!("SELECT CAST(MAX(sequence) AS TEXT) AS text FROM audit_log WHERE business_id = {own}"))
@@ -117,8 +115,8 @@ fn the_chain_says_where_it_is_broken(engine: Engine) {
         ("is not what was written", &|| {
             run("UPDATE audit_log SET address = 'x' WHERE business_id = {b} AND sequence = 2");
         }),
-        ("does not follow from the record before it", &|| {
-            run("UPDATE audit_log SET previous_hash = '' WHERE business_id = {b} AND sequence = 2");
+        ("2 is not what was written", &|| {
+            run("UPDATE audit_log SET hash = '' WHERE business_id = {b} AND sequence = 1");
         }),
         ("is not the record that the chain ended with", &|| {
             run("UPDATE books SET audit_hash = 'x' WHERE business_id = {b}");
@@ -191,8 +189,7 @@ fn a_kept_head_tells_what_went_back(engine: Engine) {
     company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
     let place = Place::of(&server);
     let business = BusinessId::parse(&company.id).unwrap();
-    let own =
-        if place.is_postgres() { format!("'{}'", company.id) } else { format!("X'{}'", company.id.replace('-', "")) };
+    let own = place.identifier(&company.id);
     let kept = place.runtime.block_on(place.ledger.heads(&[business])).unwrap().remove(0);
     let found = || place.runtime.block_on(place.ledger.verify_head(&kept)).unwrap();
     assert_eq!(found(), [""; 0]);

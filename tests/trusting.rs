@@ -14,7 +14,7 @@ fn told(output: &Output) -> String {
 }
 
 fn literal(place: &Place, id: &str) -> String {
-    if place.is_postgres() { format!("'{id}'") } else { format!("X'{}'", id.replace('-', "")) }
+    place.identifier(id)
 }
 
 /// Whoever names their notes as migrations name theirs has nothing sealed for it, and is told.

@@ -1,7 +1,7 @@
 //! The wire to PostgreSQL is cut, reset and hung at each request of a write; processes and backends are stopped and killed.
 //! What was acknowledged is there once, what was not is not or is told as unknown, and service resumes by itself.
 
-use crate::harness::books::connected;
+use crate::harness::books::{connected, literal};
 use crate::harness::postgres::{Cluster, fresh_database};
 use crate::harness::process::eventually;
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said};
@@ -257,16 +257,9 @@ fn killed_under_load(engine: Engine) {
     }
     assert_eq!(behind.journals(), there);
     let holes =
-        format!("SELECT max(number) - count(*) FROM entries WHERE business_id = {}", sql_id(engine, &company.id));
+        format!("SELECT max(number) - count(*) FROM entries WHERE business_id = {}", literal(engine, &company.id));
     assert_eq!(behind.number(&holes), 0);
     assert_eq!(company.failed_checks(), [""; 0]);
-}
-
-fn sql_id(engine: Engine, id: &str) -> String {
-    match engine {
-        Engine::Sqlite => format!("X'{}'", id.replace('-', "")),
-        Engine::Postgres => format!("'{id}'"),
-    }
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Words for bookkeeping: journals by account codes, balances as text.
 
 use super::server::{Company, Said};
-use super::{Dialect, Server};
+use super::{Dialect, Engine, Server};
 use ledger_core::day::Day;
+use ledger_core::ids::RecordId;
+use ledger_core::ids::counted::Kept;
 use postgres_kit::{Patience, Target};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr};
 use serde_json::{Value, json};
@@ -86,6 +88,17 @@ pub async fn connected(url: &str) -> Result<DatabaseConnection, DbErr> {
     let opening = Opening { path, access: Access::Write, cache_kib: 1_024, statements: 16, patience };
     // What fails is seen by whoever looks for what it should have done.
     sqlite_kit::proxied(&opening).await.map(|(database, _)| database)
+}
+
+/// An identifier as a statement has it.
+pub fn literal(engine: Engine, id: &str) -> String {
+    match engine {
+        Engine::Postgres => format!("'{id}'"),
+        Engine::Sqlite => {
+            let id = RecordId::parse(id).expect("an identifier");
+            format!("X'{}'", Kept::of(&id.0).digits())
+        }
+    }
 }
 
 /// A statement in which days are said as they are kept.

@@ -2,8 +2,8 @@
 
 use crate::Result;
 use ledger_core::books::tables::{
-    DocumentKind, DocumentStatus, EntryKind, EntryRef, account_days, account_months, audit_log, books, documents,
-    entries, entry_lines,
+    DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, account_days, account_months, audit_log, books,
+    documents, entries, entry_lines,
 };
 use ledger_core::clock::Clock;
 use ledger_core::day::Day;
@@ -45,7 +45,7 @@ pub(crate) struct Rows {
 fn literal(connection: &impl ConnectionTrait, id: uuid::Uuid) -> String {
     match connection.get_database_backend() {
         DbBackend::Postgres => format!("'{id}'"),
-        _ => format!("X'{}'", id.simple()),
+        _ => format!("X'{}'", ledger_core::ids::counted::Kept::of(&id).digits()),
     }
 }
 
@@ -116,7 +116,7 @@ impl Rows {
             base_total: worth(15_00),
             // As it would be read from where it was kept.
             content: ValueType::try_from(content.as_str().into()).map_err(|_| "a content that is no text")?,
-            entries: AsJson(vec![EntryRef { id: entry, number: head.entry, date }]),
+            entries: EntryRefs(vec![EntryRef { id: entry, number: head.entry, date }]),
             posted_at: Some(now),
             void_date: None,
             void_reason: None,
@@ -185,7 +185,6 @@ impl Rows {
             before: None,
             after: Some(view(&content).into()),
             search: None,
-            previous_hash: "0".repeat(64).into(),
             hash: "0".repeat(64).into(),
             keyed: true,
         });

@@ -4,15 +4,14 @@ use crate::Result;
 use crate::place::Raw;
 use ledger_core::books::desk;
 use ledger_core::books::tables::{
-    EntryRef, account_days, account_months, audit_log, books, document_lines, documents, entries, entry_lines,
-    open_item_moves, open_items, party_balances, tax_facts,
+    EntryRef, EntryRefs, account_days, account_months, audit_log, books, document_lines, documents, entries,
+    entry_lines, open_item_moves, open_items, party_balances, tax_facts,
 };
 use ledger_core::clock::Clock;
 use ledger_core::database::rows::Puts;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId};
 use ledger_core::money::{BookMoney, Money};
-use ledger_core::stored::AsJson;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
@@ -105,7 +104,7 @@ impl Template {
             date,
             number: Some(number.clone()),
             sequence: Some(head.entry_number),
-            entries: AsJson(vec![EntryRef { id: entry, number: head.entry_number, date }]),
+            entries: EntryRefs(vec![EntryRef { id: entry, number: head.entry_number, date }]),
             search: number.to_lowercase(),
             ..self.document.clone()
         });
@@ -123,7 +122,7 @@ impl Template {
                 entry_date: date,
                 date,
                 document_id: id,
-                line_id: place.map(|place| traded[place].id),
+                line_id: place.map_or(fact.line_id, |place| Some(traded[place].id)),
                 ..fact.clone()
             }
         }));

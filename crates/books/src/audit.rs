@@ -26,7 +26,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryF
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
 wire_enum! {
@@ -114,11 +114,10 @@ pub fn row(
         before: change.before.map(Packed::from),
         after: change.after.map(Packed::from),
         search,
-        previous_hash: previous.to_owned().into(),
         hash: HexDigest::default(),
         keyed: true,
     };
-    row.hash = hash(seals, &row).into();
+    row.hash = hash(seals, previous, &row).into();
     row
 }
 
@@ -128,32 +127,32 @@ pub async fn append(connection: &impl ConnectionTrait, record: audit_log::Model)
     Ok(())
 }
 
-/// What links a record to the chain.
-fn hash(seals: &Seals, row: &audit_log::Model) -> String {
+/// What links a record to the chain, after the hash of the record before it.
+fn hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
     if row.keyed {
         let mut signing = seals.sign("audit 2");
         // What is kept of the record is shorter than the record.
-        feed_all(row, |part| match part {
+        feed_all(previous, row, |part| match part {
             Part::Text(text) => signing.feed(text),
             Part::Record(record) => signing.feed_bytes(record.as_ref().map(Packed::stored)),
         });
         return signing.finish();
     }
     let mut digest = Digest::default();
-    feed_all(row, |part| digest.feed(part.text()));
+    feed_all(previous, row, |part| digest.feed(part.text()));
     digest.finish()
 }
 
 /// The same as books of before have it, over the records as they were answered.
-fn former_hash(seals: &Seals, row: &audit_log::Model) -> String {
+fn former_hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
     let mut signing = seals.sign("audit 1");
-    feed_all(row, |part| signing.feed(part.text()));
+    feed_all(previous, row, |part| signing.feed(part.text()));
     signing.finish()
 }
 
 /// Whether a record is linked by this key, or by none where there was none.
-fn is_linked(seals: &Seals, row: &audit_log::Model) -> bool {
-    hash(seals, row) == *row.hash || row.keyed && former_hash(seals, row) == *row.hash
+fn is_linked(seals: &Seals, previous: &str, row: &audit_log::Model) -> bool {
+    hash(seals, previous, row) == *row.hash || row.keyed && former_hash(seals, previous, row) == *row.hash
 }
 
 /// A part of what is under the hash.
@@ -172,10 +171,10 @@ impl<'r> Part<'r> {
     }
 }
 
-/// Every column.
-fn feed_all(row: &audit_log::Model, mut feed: impl FnMut(Part<'_>)) {
+/// The hash of the record before it, and every column.
+fn feed_all(previous: &str, row: &audit_log::Model, mut feed: impl FnMut(Part<'_>)) {
     let mut text = |part: Option<&str>| feed(Part::Text(part));
-    text(Some(&row.previous_hash));
+    text(Some(previous));
     text(Some(&row.business_id.to_string()));
     text(Some(&row.sequence.to_string()));
     text(Some(&row.id.to_string()));
@@ -299,14 +298,17 @@ pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
 
 /// Walks the chain from a record on whose hash was kept elsewhere: what came before it is trusted.
 pub async fn verify_since(cx: &Cx<'_>, business: BusinessId, sequence: i64, kept: &str) -> Result<AuditVerdict> {
-    let at = audit_log::Entity::find_by_id((business, sequence)).one(&cx.db).await?;
+    let at = hash_at(&cx.db, business, sequence).await?;
     let mut chain = Chain { last: sequence - 1, records: sequence - 1, ..Chain::default() };
     match at {
-        Some(row) => {
-            if *row.hash != *kept {
+        Some(hash) => {
+            if hash != kept {
                 chain.problems.report(sequence, "is another than it was");
             }
-            chain.head = row.previous_hash.0;
+            // The first one follows from nothing.
+            if let Some(before) = hash_at(&cx.db, business, sequence - 1).await? {
+                chain.head = before;
+            }
         }
         None => chain.problems.report(sequence, "is missing"),
     }
@@ -373,19 +375,21 @@ struct Chain {
 
 impl Chain {
     fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
-        if row.sequence != self.last + 1 {
+        if row.sequence == self.last + 1 {
+            let era = eras.iter().position(|seals| is_linked(seals, &self.head, &row));
+            let made_with = era.filter(|_| row.keyed);
+            // It is another, or it follows from another.
+            if era.is_none() {
+                self.problems.report(row.sequence, "is not what was written");
+            } else if made_with < self.before {
+                self.problems.report(row.sequence, "is not under the key, and the one before it is");
+            }
+            self.before = made_with;
+        } else {
+            // Nobody can tell what the next one follows from.
             self.problems.report(self.last + 1, "is missing");
-        } else if *row.previous_hash != self.head {
-            self.problems.report(row.sequence, "does not follow from the record before it");
         }
-        let era = eras.iter().position(|seals| is_linked(seals, &row));
-        let made_with = era.filter(|_| row.keyed);
-        if era.is_none() {
-            self.problems.report(row.sequence, "is not what was written");
-        } else if made_with < self.before {
-            self.problems.report(row.sequence, "is not under the key, and the one before it is");
-        }
-        (self.last, self.records, self.before, self.head) = (row.sequence, self.records + 1, made_with, row.hash.0);
+        (self.last, self.records, self.head) = (row.sequence, self.records + 1, row.hash.0);
     }
 }
 
@@ -404,12 +408,26 @@ pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<
     Ok(kept.into_iter().filter_map(|(id, version)| Some((id, version?.into_inner()))).collect())
 }
 
+/// The hashes of some records, by their places in the chain.
+pub async fn hashes_at(
+    connection: &impl ConnectionTrait,
+    business: BusinessId,
+    sequences: impl IntoIterator<Item = i64>,
+) -> Result<BTreeMap<i64, String>> {
+    let found: Vec<(i64, HexDigest)> = audit_log::Entity::find()
+        .select_only()
+        .columns([audit_log::Column::Sequence, audit_log::Column::Hash])
+        .filter(audit_log::Column::BusinessId.eq(business))
+        .filter(audit_log::Column::Sequence.is_in(sequences))
+        .into_tuple()
+        .all(connection)
+        .await?;
+    Ok(found.into_iter().map(|(sequence, hash)| (sequence, hash.0)).collect())
+}
+
 /// The hash of a record, if it is there.
 pub async fn hash_at(connection: &impl ConnectionTrait, business: BusinessId, sequence: i64) -> Result<Option<String>> {
-    let found = audit_log::Entity::find()
-        .filter(audit_log::Column::BusinessId.eq(business))
-        .filter(audit_log::Column::Sequence.eq(sequence));
-    Ok(found.one(connection).await?.map(|row| row.hash.0))
+    Ok(hashes_at(connection, business, [sequence]).await?.remove(&sequence))
 }
 
 /// Whether any record of a chain was made with the key.
@@ -456,8 +474,9 @@ mod tests {
     #[test]
     fn every_column_is_under_the_hash() {
         let whole = sample();
-        assert_eq!(hash(&seals(), &whole), *whole.hash);
-        let tampered: [fn(&mut audit_log::Model); 12] = [
+        assert_eq!(hash(&seals(), "", &whole), *whole.hash);
+        assert!(is_linked(&seals(), "", &whole) && !is_linked(&seals(), "00", &whole));
+        let tampered: [fn(&mut audit_log::Model); 11] = [
             |row| row.keyed = false,
             |row| row.search = None,
             |row| row.search = Some("other".into()),
@@ -468,35 +487,34 @@ mod tests {
             |row| row.version_to = None,
             |row| row.before = Some("{ }".to_owned().into()),
             |row| (row.before, row.after) = (None, row.before.take()),
-            |row| row.previous_hash = HexDigest("00".into()),
             |row| row.address = Some(String::new()),
         ];
         for tamper in tampered {
             let mut row = whole.clone();
             tamper(&mut row);
-            assert!(!is_linked(&seals(), &row), "{row:?}");
+            assert!(!is_linked(&seals(), "", &row), "{row:?}");
         }
     }
 
     #[test]
     fn records_of_before_are_linked_by_what_was_answered_and_new_ones_by_what_is_kept() {
         let mut of_before = sample();
-        of_before.hash = former_hash(&seals(), &of_before).into();
-        assert!(is_linked(&seals(), &of_before));
-        assert_ne!(former_hash(&seals(), &of_before), hash(&seals(), &of_before));
+        of_before.hash = former_hash(&seals(), "", &of_before).into();
+        assert!(is_linked(&seals(), "", &of_before));
+        assert_ne!(former_hash(&seals(), "", &of_before), hash(&seals(), "", &of_before));
         of_before.before = Some("{ }".to_owned().into());
-        assert!(!is_linked(&seals(), &of_before));
+        assert!(!is_linked(&seals(), "", &of_before));
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
-        assert!(!is_linked(&other, &sample()) && is_linked(&seals(), &sample()));
+        assert!(!is_linked(&other, "", &sample()) && is_linked(&seals(), "", &sample()));
     }
 
     #[test]
     fn records_from_before_there_was_a_key_are_what_they_were() {
         let plain = audit_log::Model { keyed: false, search: None, ..sample() };
         // As it was made before.
-        assert_eq!(hash(&seals(), &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
+        assert_eq!(hash(&seals(), "", &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
-        assert_eq!(hash(&seals(), &plain), hash(&other, &plain));
-        assert_ne!(hash(&seals(), &sample()), hash(&other, &sample()));
+        assert_eq!(hash(&seals(), "", &plain), hash(&other, "", &plain));
+        assert_ne!(hash(&seals(), "", &sample()), hash(&other, "", &sample()));
     }
 }

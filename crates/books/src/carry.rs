@@ -22,7 +22,7 @@ use rules::refusal::Refusal;
 use rules::roles::Roles;
 use rules::tax::TaxBasis;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry};
-use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, tax_facts};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, entries, facts_of, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
@@ -111,7 +111,7 @@ async fn booked(
 ) -> Result<BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>>> {
     let rows = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(among(cx, tax_facts::Column::DocumentId, documents.iter().copied()))
+        .filter(facts_of(cx.business_id()?, among(cx, entries::Column::DocumentId, documents.iter().copied())))
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
     let mut found: BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>> = BTreeMap::new();

@@ -16,7 +16,7 @@ use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
 use schema::business::BusinessSettings;
-use schema::tables::{allocations, entries, tax_facts};
+use schema::tables::{allocations, entries, facts_of, tax_facts};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::exact::BookCoin;
@@ -112,7 +112,8 @@ impl Known {
             facts = facts.filter(tax_facts::Column::Date.lte(to));
         }
         if let Some(documents) = only {
-            facts = facts.filter(tax_facts::Column::DocumentId.is_in(documents.iter().copied()));
+            let documents = entries::Column::DocumentId.is_in(documents.iter().copied());
+            facts = facts.filter(facts_of(business.id, documents));
         }
         if let Some(known) = last_known(cx, point).await? {
             facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));

@@ -246,7 +246,13 @@ impl<'a> Cx<'a> {
         self.business()?.require(resource, action)
     }
 
+    /// The identifier of a new record.
     pub fn new_id(&self) -> uuid::Uuid {
+        self.clock.record()
+    }
+
+    /// The same of one whose identifier nobody shall guess.
+    pub fn hidden_id(&self) -> uuid::Uuid {
         self.clock.identifier()
     }
 

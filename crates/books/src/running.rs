@@ -8,6 +8,8 @@
 use crate::clock::{Clock, Instant};
 use crate::error::{Error, Result};
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::ExprTrait;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +25,8 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: i64,
     pub at: Instant,
+    /// Before which number all are given away that records may be counted by.
+    pub identifiers: i64,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
@@ -73,7 +77,25 @@ impl Running {
 
 pub async fn stored(connection: &impl ConnectionTrait) -> Result<Instant> {
     let row = Entity::find_by_id(ID).one(connection).await?;
-    row.map(|row| row.at).ok_or_else(|| Error::internal("the database knows no running time; run duet migrate"))
+    row.map(|row| row.at).ok_or_else(unknown)
+}
+
+fn unknown() -> Error {
+    Error::internal("the database knows no running time; run duet migrate")
+}
+
+/// Takes numbers to count records by, which nobody else will ever have: those that this transaction takes are gone once it
+/// is committed, whether they are used or not.
+pub async fn take_numbers(connection: &impl ConnectionTrait, many: u32) -> Result<Range<u64>> {
+    Entity::update_many()
+        .col_expr(Column::Identifiers, Expr::col(Column::Identifiers).add(i64::from(many)))
+        .filter(Column::Id.eq(ID))
+        .exec(connection)
+        .await?;
+    let row = Entity::find_by_id(ID).one(connection).await?;
+    let row = row.ok_or_else(unknown)?;
+    let until = u64::try_from(row.identifiers).map_err(Error::internal)?;
+    Ok(until.saturating_sub(u64::from(many))..until)
 }
 
 /// Writes it down, unless another server is further.

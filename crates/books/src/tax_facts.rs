@@ -12,7 +12,9 @@ use rules::posting::{About, Line, Posting, Subject, TaxTag};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use schema::aliases::Named;
-use schema::tables::{DocumentStatus, EntryRef, Relation, document_links, documents, entry_lines, tax_facts};
+use schema::tables::{
+    DocumentStatus, EntryRef, Relation, document_links, documents, entries, entry_lines, facts_of, tax_facts,
+};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use words::sown::{Fault, sown};
 
@@ -135,7 +137,7 @@ pub async fn postings(cx: &Cx<'_>, entries: &[EntryRef]) -> Result<Vec<Posting>>
 async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::Model>> {
     let facts = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::DocumentId.eq(document))
+        .filter(facts_of(cx.business_id()?, entries::Column::DocumentId.eq(document)))
         .filter(tax_facts::Column::SettlesId.is_null())
         .filter(tax_facts::Column::TakesBackId.is_null())
         .filter(tax_facts::Column::Origin.ne(TaxOrigin::Carry))

@@ -9,7 +9,7 @@ use crate::ids::{RecordId, UserId};
 use crate::list::Pagination;
 use crate::packed::Packed;
 use crate::resource::Record;
-use books::audit::AuditAction;
+use books::audit::{self, AuditAction};
 use books::cx::Cx;
 use schema::key::ResourceKey;
 use schema::rights::Action;
@@ -20,6 +20,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// A record as it was answered, kept as it was written.
 #[derive(Debug, Serialize)]
@@ -114,7 +115,21 @@ pub fn weight(row: &table::Model) -> usize {
     [&row.before, &row.after].into_iter().flatten().map(|state| state.len()).sum()
 }
 
-pub fn record(row: table::Model) -> Result<AuditRecord> {
+/// Records as they are shown, each with the hash of the one before it. They are of one log.
+pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
+    let Some(business) = rows.first().map(|row| row.business_id) else { return Ok(Vec::new()) };
+    let own: BTreeMap<i64, String> = rows.iter().map(|row| (row.sequence, row.hash.to_string())).collect();
+    let missing = rows.iter().map(|row| row.sequence - 1).filter(|place| *place > 0 && !own.contains_key(place));
+    let beside = audit::hashes_at(&cx.db, business, missing).await?;
+    let previous = |row: &table::Model| {
+        let place = row.sequence - 1;
+        // The first one follows from nothing.
+        own.get(&place).or_else(|| beside.get(&place)).map_or_else(String::new, String::clone)
+    };
+    rows.into_iter().map(|row| record(previous(&row), row)).collect()
+}
+
+fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
     let json = |text: Option<Packed>| {
         text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()
     };
@@ -133,7 +148,7 @@ pub fn record(row: table::Model) -> Result<AuditRecord> {
         version_to: row.version_to,
         before: json(row.before)?,
         after: json(row.after)?,
-        previous_hash: row.previous_hash.0,
+        previous_hash,
         hash: row.hash.0,
     })
 }

@@ -3,7 +3,7 @@
 //! An extra is declared with its resource and gets its route, its permission and its documentation from here.
 
 use crate::body::{self, Shape};
-use crate::changes::{AuditRecord, record, records};
+use crate::changes::records;
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
 use crate::ids::RecordId;
@@ -336,10 +336,10 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
     }
     // Where colleagues come from is told by the audit log, to whom may view that.
     let sees_addresses = cx.require(ResourceKey::AuditLog, Action::View).is_ok();
-    let shown = rows.into_iter().map(|row| {
+    let rows = rows.into_iter().map(|row| {
         let address = row.address.clone().filter(|_| sees_addresses);
-        record(audit_log::Model { address, ..row })
+        audit_log::Model { address, ..row }
     });
-    let items = shown.collect::<Result<Vec<AuditRecord>>>()?;
+    let items = crate::changes::shown(cx, rows.collect()).await?;
     Produced::page(query, &Page { items, total })
 }

@@ -11,6 +11,7 @@ use crate::resource::{Record, Resource};
 use crate::rows::{Column, Row, Rows, get, one_view, row};
 use ::books::cx::Cx;
 use books::audit::{AuditAction, Change};
+use schema::rights::Area;
 use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, Value};
 
 pub type Draft<M> = Columns<Column<M>>;
@@ -164,10 +165,11 @@ pub fn note<M: Master>(
 }
 
 pub async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
+    // What opens a door is not to be guessed.
+    let id = RecordId(if M::KEY.area() == Area::People { cx.hidden_id() } else { cx.new_id() });
     let mut draft = draft.clone();
     M::complete(cx, None, &mut draft).await?;
     check_unique::<M>(cx, &draft, None).await?;
-    let id = RecordId(cx.new_id());
     let mut row = <M::Entity as EntityTrait>::ActiveModel::default();
     let keeping = M::KEEPING;
     let stamps: [(Column<M>, Value); 6] = [

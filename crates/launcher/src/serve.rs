@@ -125,6 +125,7 @@ async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Re
         return Err("the database's schema is not up to date; run duet migrate".into());
     }
     ledger.check_master_key().await.map_err(|error| admin::explain(&error))?;
+    ledger.keep_numbers().await.map_err(|error| admin::explain(&error))?;
     if is_demo {
         demo::load(ledger).await.map_err(|error| admin::explain(&error))
     } else {

@@ -95,6 +95,9 @@ async fn begin(own: &Settings) -> Result<Arc<Shell>, String> {
     if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
         shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     }
+    if let Err(error) = shell.ledger.keep_numbers().await {
+        tracing::debug!(?error, "records are not counted for now");
+    }
     Ok(Arc::new(shell))
 }
 
@@ -152,6 +155,9 @@ impl Books {
     pub(crate) async fn try_again(&self) {
         for shell in self.shells() {
             shell.ledger.try_again().await;
+            if let Err(error) = shell.ledger.keep_numbers().await {
+                tracing::debug!(?error, "records are not counted for now");
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use books::audit::{self, AuditAction, AuditVerdict};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
 use books::seal::heads::{self, SignedHead};
-use kit::changes::{AuditRecord, example, reach, record, records, sees_all};
+use kit::changes::{AuditRecord, example, reach, records, sees_all, shown};
 use kit::extra::{Does, Extra, Media, NoWords, On, Produced, Reading, Weight};
 use kit::feed::Portions;
 use kit::list::{FilterValue, ListQuery, Page, Parameter, Reads};
@@ -176,8 +176,8 @@ impl Rows for AuditLog {
         reach(cx)
     }
 
-    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
-        rows.into_iter().map(record).collect()
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
+        shown(cx, rows).await
     }
 
     fn weight(row: &table::Model) -> usize {
@@ -230,8 +230,8 @@ impl Portions for Exported {
             let Some(last) = rows.last().map(|row| row.sequence) else { return Ok(None) };
             self.at = Some((last, left - i64::try_from(rows.len()).map_err(Error::internal)?));
             let mut text = String::new();
-            for row in rows {
-                text.push_str(&serde_json::to_string(&record(row)?).map_err(Error::internal)?);
+            for record in shown(cx, rows).await? {
+                text.push_str(&serde_json::to_string(&record).map_err(Error::internal)?);
                 text.push('\n');
             }
             Ok(Some(text))

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use books::audit::{self, AuditVerdict};
 use books::cx::Cx;
-use kit::changes::{AuditRecord, example, record};
+use kit::changes::{AuditRecord, example, shown};
 use kit::extra::{Does, Extra, NoWords, On, Produced, Reading, Weight};
 use kit::list::{ListQuery, Page, Parameter};
 use kit::operation::Verb;
@@ -98,11 +98,11 @@ pub async fn after(cx: &Cx<'_>, sequence: i64, limit: u64) -> Result<Vec<(i64, S
         .filter(Column::Sequence.gt(sequence))
         .order_by_asc(Column::Sequence)
         .limit(limit);
-    let json = |row: table::Model| {
-        let sequence = row.sequence;
-        Ok((sequence, serde_json::to_string(&record(row)?).map_err(Error::internal)?))
-    };
-    rows.all(&cx.db).await?.into_iter().map(json).collect()
+    let rows = rows.all(&cx.db).await?;
+    let places: Vec<i64> = rows.iter().map(|row| row.sequence).collect();
+    let json = |record: &AuditRecord| serde_json::to_string(record).map_err(Error::internal);
+    let records = shown(cx, rows).await?;
+    places.into_iter().zip(&records).map(|(place, record)| Ok((place, json(record)?))).collect()
 }
 
 impl Rows for InstallationLog {
@@ -125,8 +125,8 @@ impl Rows for InstallationLog {
         Ok(Condition::all().add(Column::BusinessId.eq(BusinessId::INSTALLATION)))
     }
 
-    async fn views(_: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
-        rows.into_iter().map(record).collect()
+    async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditRecord>> {
+        shown(cx, rows).await
     }
 
     fn weight(row: &table::Model) -> usize {

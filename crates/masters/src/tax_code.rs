@@ -20,11 +20,12 @@ use rules::keeper::Keeper;
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schema::payment_term::MasterStatus;
-use schema::tables::{document_lines, tax_facts};
+use schema::some;
+use schema::tables::{document_lines, tax_facts, tax_months};
 
 use rules::purpose::Purpose;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashSet;
@@ -471,22 +472,42 @@ fn accounts_of(components: &[TaxComponent]) -> HashSet<RecordId> {
 async fn last_use(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
     cx.flush().await?;
     let business = cx.business_id()?;
+    // What was billed is told by facts, each for the day whose rates it has.
     let lines: Option<Option<Day>> = document_lines::Entity::find()
         .select_only()
         .column_as(document_lines::Column::Date.max(), "last")
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::TaxCodeId.eq(id))
+        .filter(some::is_of_no_bill())
         .into_tuple()
         .one(&cx.db)
         .await?;
-    // What counts for a later day than the document's has the rates of that day.
-    let facts: Option<Option<Day>> = tax_facts::Entity::find()
+    Ok(Ord::max(lines.flatten(), last_told(cx, id).await?))
+}
+
+/// The last day that facts with a code count for. What the facts of a month come to says in which month that is.
+async fn last_told(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
+    let business = cx.business_id()?;
+    let month: Option<Option<String>> = tax_months::Entity::find()
         .select_only()
-        .column_as(tax_facts::Column::Date.max(), "last")
-        .filter(tax_facts::Column::BusinessId.eq(business))
-        .filter(tax_facts::Column::TaxCodeId.eq(id))
+        .column_as(tax_months::Column::Month.max(), "last")
+        .filter(tax_months::Column::BusinessId.eq(business))
+        .filter(tax_months::Column::TaxCodeId.eq(id))
         .into_tuple()
         .one(&cx.db)
         .await?;
-    Ok(Ord::max(lines.flatten(), facts.flatten()))
+    let Some(month) = month.flatten() else { return Ok(None) };
+    let first: Day = format!("{month}-01").parse().map_err(Error::internal)?;
+    let last: Option<Day> = tax_facts::Entity::find()
+        .select_only()
+        .column(tax_facts::Column::Date)
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(tax_facts::Column::Date.between(first, first.last_of_month()))
+        .filter(tax_facts::Column::TaxCodeId.eq(id))
+        .order_by_desc(tax_facts::Column::Date)
+        .limit(1)
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    Ok(last)
 }

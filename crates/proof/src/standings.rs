@@ -7,9 +7,8 @@ use super::{Check, Findings, PORTION};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
-use crate::stored::AsJson;
 use schema::reader::Reader;
-use schema::tables::{DocumentKind, DocumentStatus, EntryRef, documents};
+use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, documents};
 use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
 
 /// What is read of a document here: not what it is about.
@@ -18,7 +17,7 @@ struct Standing {
     pub(super) id: RecordId,
     pub(super) number: Option<String>,
     status: DocumentStatus,
-    pub(super) entries: AsJson<Vec<EntryRef>>,
+    pub(super) entries: EntryRefs,
     base_total: Money,
     pub(super) kind: DocumentKind,
 }

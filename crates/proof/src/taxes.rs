@@ -6,20 +6,24 @@ mod boxes;
 mod carried;
 mod cash;
 
+use super::shares::list;
 use super::{Check, Findings, PORTION, Told, Wide, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::currency::Currency;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use schema::account as accounts;
 use schema::account::AccountClass;
 use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
-use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, entry_lines, tax_beginnings, tax_facts};
+use schema::tables::{
+    DocumentKind, DocumentStatus, document_lines, documents, entries, entry_lines, facts_of, tax_beginnings, tax_facts,
+};
 use schema::tables::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
@@ -32,6 +36,57 @@ async fn beginning(reader: &Reader<'_>) -> Result<i64> {
 async fn codes(reader: &Reader<'_>) -> Result<HashMap<RecordId, codes::Model>> {
     let rows = codes::Entity::find().filter(codes::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
     Ok(rows.into_iter().map(|code| (code.id, code)).collect())
+}
+
+/// A line of a document that tells of tax.
+struct Line {
+    document: RecordId,
+    place: i64,
+    id: RecordId,
+    kind: DocumentKind,
+    /// Without tax, in the company's currency.
+    net: Wide,
+    is_taxed: bool,
+    account: Option<RecordId>,
+}
+
+/// Bills and credits.
+const fn is_told_of(kind: DocumentKind) -> bool {
+    matches!(
+        kind,
+        DocumentKind::SalesInvoice | DocumentKind::CreditNote | DocumentKind::PurchaseInvoice | DocumentKind::DebitNote
+    )
+}
+
+/// The lines of documents: those that have a row, and those of bills and credits that only what is kept of the document
+/// tells of.
+fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model]) -> Result<Vec<Line>> {
+    let mut all: Vec<Line> = lines
+        .iter()
+        .map(|line| Line {
+            document: line.document_id,
+            place: line.line_no,
+            id: line.id,
+            kind: line.kind,
+            net: Wide::from(line.base_net.units()),
+            is_taxed: line.tax_code_id.is_some(),
+            account: line.account_id,
+        })
+        .collect();
+    let known: HashSet<RecordId> = all.iter().map(|line| line.id).collect();
+    for row in rows.iter().filter(|row| is_told_of(row.kind)) {
+        let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
+        let both = list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"]));
+        for ((asked, kept), place) in both.zip(1..) {
+            let id = asked["id"].as_str().and_then(RecordId::parse);
+            let id = id.unwrap_or(RecordId::NONE);
+            if !known.contains(&id) {
+                let (net, is_taxed) = (anew::money(&kept["base_net"])?, !asked["tax"]["code"].is_null());
+                all.push(Line { document: row.id, place, id, kind: row.kind, net, is_taxed, account: None });
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Facts beside the ledger's lines, entry by entry.
@@ -259,12 +314,12 @@ impl Documents {
                 .await?;
             let facts = tax_facts::Entity::find()
                 .filter(tax_facts::Column::BusinessId.eq(company))
-                .filter(tax_facts::Column::DocumentId.is_in(ids()))
+                .filter(facts_of(company, entries::Column::DocumentId.is_in(ids())))
                 .filter(tax_facts::Column::SettlesId.is_null())
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
                 .all(&reader.db)
                 .await?;
-            found.turnover(&lines, &facts, &earned);
+            found.turnover(&told_lines(&rows, &lines)?, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
             for fact in &facts {
                 by_document.entry(fact.document_id).or_default().push(fact);
@@ -284,7 +339,7 @@ impl Documents {
     }
 
     /// Line by line, the base that leads is the net of the line.
-    fn turnover(&mut self, lines: &[document_lines::Model], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
+    fn turnover(&mut self, lines: &[Line], facts: &[tax_facts::Model], earned: &HashSet<RecordId>) {
         let mut bases: HashMap<Option<RecordId>, Wide> = HashMap::new();
         // The side of a line is that of its last version.
         let mut sides: HashMap<Option<RecordId>, (i64, TaxSide)> = HashMap::new();
@@ -294,11 +349,11 @@ impl Documents {
             *last = Ord::max(*last, (fact.entry_number, fact.side));
         }
         for line in lines {
-            let net = Wide::from(line.base_net.units());
+            let net = line.net;
             let base = bases.sum_of(&Some(line.id));
             bases.remove(&Some(line.id));
             let direct = matches!(line.kind, DocumentKind::Receipt | DocumentKind::Payment);
-            let tells = !direct || line.tax_code_id.is_some() || line.account_id.is_some_and(|id| earned.contains(&id));
+            let tells = !direct || line.is_taxed || line.account.is_some_and(|id| earned.contains(&id));
             // Money may come back for what was bought, and go back for what was sold. Its sign says nothing of that: a line
             // whose tax is more than the line has a base below nothing.
             let goes_back = match (line.kind, sides.get(&Some(line.id))) {
@@ -316,8 +371,8 @@ impl Documents {
             if base != wanted {
                 self.missing.add(format!(
                     "line {} of document {} comes to {}, and {} is told of it",
-                    line.line_no,
-                    line.document_id,
+                    line.place,
+                    line.document,
                     shown(wanted),
                     shown(base)
                 ));

@@ -18,7 +18,7 @@ use rules::keeper::Keeper;
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin};
 use schema::account as accounts;
-use schema::tables::{EntryKind, entries, entry_lines, open_item_moves, tax_facts};
+use schema::tables::{EntryKind, entries, entry_lines, facts_of, open_item_moves, tax_facts};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
@@ -191,7 +191,7 @@ async fn documents(cx: &Cx<'_>, ids: &[RecordId], to: Day, asked: &Asked) -> Res
         .order_by_asc(entry_lines::Column::Position);
     let mut facts = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(business))
-        .filter(tax_facts::Column::DocumentId.is_in(ids.iter().copied()))
+        .filter(facts_of(business, entries::Column::DocumentId.is_in(ids.iter().copied())))
         .filter(tax_facts::Column::EntryDate.lte(to))
         .filter(tax_facts::Column::SettlesId.is_null())
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Document));

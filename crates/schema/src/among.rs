@@ -3,6 +3,7 @@
 //! A list of parameters has an end: 32 766 on SQLite, 65 535 on PostgreSQL; and so has a chain of conditions, which is 1 000
 //! on SQLite. What is asked by documents, items or parties of a whole company has none.
 
+use crate::ids::counted::Kept;
 use sea_orm::prelude::Uuid;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, FunctionCall, IntoColumnRef, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, DbBackend};
@@ -13,13 +14,15 @@ pub fn on(
     column: impl IntoColumnRef,
     keys: impl IntoIterator<Item = impl Into<Uuid>>,
 ) -> SimpleExpr {
-    let keys = keys.into_iter().map(|key| key.into().simple().to_string());
+    let keys = keys.into_iter().map(Into::<Uuid>::into);
     if backend == DbBackend::Postgres {
+        let keys = keys.map(|key| key.simple().to_string());
         // An array and not its rows: of rows the engine would guess that they are a hundred, and join whole tables to them.
         let keys = Expr::expr(texts(keys)).cast_as(Alias::new("uuid[]"));
         return Expr::col(column).eq(Func::cust(Alias::new("ANY")).arg(keys));
     }
     let one = Expr::cust("unhex(value)");
+    let keys = keys.map(|key| Kept::of(&key).digits());
     let listed = Query::select().expr(one).from_function(listed(backend, keys), Alias::new(LISTED)).take();
     Expr::col(column).in_subquery(listed)
 }

@@ -25,6 +25,13 @@ pub fn is_left() -> SimpleExpr {
     Expr::col((documents::Entity, documents::Column::Stage)).is_in(stages)
 }
 
+/// Lines of what is neither a bill nor a credit: no fact tells of their tax.
+pub fn is_of_no_bill() -> SimpleExpr {
+    let bills = ["salesInvoice", "creditNote", "purchaseInvoice", "debitNote"];
+    let bills = bills.map(|kind| Expr::cust(format!("'{kind}'")));
+    Expr::col((document_lines::Entity, document_lines::Column::Kind)).is_not_in(bills)
+}
+
 /// Lines of stock adjustments.
 pub fn is_of_adjustments() -> SimpleExpr {
     Expr::col((document_lines::Entity, document_lines::Column::Kind)).eq(Expr::cust("'stockAdjustment'"))

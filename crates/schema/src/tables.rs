@@ -18,10 +18,11 @@ pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use serde::{Deserialize, Serialize};
-pub use tax::{tax_beginnings, tax_facts, tax_months};
+pub use tax::{facts_of, tax_beginnings, tax_facts, tax_months};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};
 
 pub use crate::kind::DocumentKind;
+pub use crate::refs::EntryRefs;
 
 wire_enum! {
     /// Whether something was sold or bought.
@@ -186,7 +187,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use crate::tables::{
-                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
+                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -246,7 +247,7 @@ table! {
         pub total: Money,
         pub base_total: BookMoney,
         pub content: crate::written::Written,
-        pub entries: AsJson<Vec<EntryRef>>,
+        pub entries: EntryRefs,
         pub posted_at: Option<Instant>,
         pub void_date: Option<Day>,
         pub void_reason: Option<String>,
@@ -395,7 +396,6 @@ table! {
         pub after: Option<Packed>,
         /// What it is looked for by; records from before there was this column have none.
         pub search: Option<String>,
-        pub previous_hash: HexDigest,
         pub hash: HexDigest,
         /// Whether the hash is under the key; those from before there was one are plain.
         pub keyed: bool,

@@ -6,6 +6,7 @@
 //! A connection is used where it is: no thread and no channel stands between a statement and its rows. What the engine
 //! itself knows (whether a transaction is open, how many rows were changed) is asked of the engine.
 
+pub mod counted;
 mod fault;
 mod kept;
 mod open;
@@ -278,7 +279,7 @@ fn bind(prepared: &mut Prepared<'_>, values: &[Value]) -> Result<(), Fault> {
         return Err(Fault::ours(format!("a statement wants {expected} values and was given {}", values.len())));
     }
     for (index, value) in values.iter().enumerate() {
-        prepared.raw_bind_parameter(index + 1, rows::Bound(value))?;
+        prepared.raw_bind_parameter(index + 1, rows::Bound::of(value))?;
     }
     Ok(())
 }

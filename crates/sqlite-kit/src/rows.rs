@@ -3,19 +3,33 @@
 //! An entity reads a value only if it has exactly the variant of its own type, and takes anything else for nothing. So a
 //! column is read by the type that its table declares, an expression by how it is stored, and what is neither is refused.
 
+use crate::counted::{self, Kept};
 use crate::fault::Fault;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, Statement, ToSql};
 use sea_orm::{ProxyRow, Value};
 use std::collections::BTreeMap;
-use uuid::Uuid;
 
 /// A value on its way into a statement.
-pub(crate) struct Bound<'v>(pub(crate) &'v Value);
+pub(crate) struct Bound<'v> {
+    value: &'v Value,
+    /// What is kept of it, where it is an identifier.
+    kept: Option<Kept>,
+}
+
+impl<'v> Bound<'v> {
+    pub(crate) fn of(value: &'v Value) -> Self {
+        let kept = match value {
+            Value::Uuid(Some(id)) => Some(Kept::of(id)),
+            _ => None,
+        };
+        Self { value, kept }
+    }
+}
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let bound = match self.0 {
+        let bound = match self.value {
             Value::Bool(value) => value.map(|value| ValueRef::Integer(value.into())),
             Value::TinyInt(value) => value.map(|value| ValueRef::Integer(value.into())),
             Value::SmallInt(value) => value.map(|value| ValueRef::Integer(value.into())),
@@ -30,7 +44,7 @@ impl ToSql for Bound<'_> {
             },
             Value::String(value) => value.as_ref().map(|text| ValueRef::Text(text.as_bytes())),
             Value::Bytes(value) => value.as_ref().map(|bytes| ValueRef::Blob(bytes)),
-            Value::Uuid(value) => value.as_ref().map(|id| ValueRef::Blob(id.as_bytes())),
+            Value::Uuid(_) => self.kept.as_ref().map(|kept| ValueRef::Blob(kept.bytes())),
             other => {
                 let why = format!("nobody has said how this is kept in SQLite: {other:?}");
                 return Err(rusqlite::Error::ToSqlConversionFailure(why.into()));
@@ -125,11 +139,11 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Text | Kind::Free, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
         (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
         (Kind::Identifier, ValueRef::Blob(bytes)) => {
-            let id = Uuid::from_slice(bytes).map_err(|_| Fault::ours(format!("{} is no UUID", column.called)))?;
+            let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{} is no UUID", column.called)))?;
             Value::Uuid(Some(id))
         }
         (Kind::Free, ValueRef::Blob(bytes)) => {
-            Uuid::from_slice(bytes).map_or_else(|_| Value::Bytes(Some(bytes.to_vec())), |id| Value::Uuid(Some(id)))
+            counted::read(bytes).map_or_else(|| Value::Bytes(Some(bytes.to_vec())), |id| Value::Uuid(Some(id)))
         }
         (Kind::Bytes, ValueRef::Null) => Value::Bytes(None),
         // Whoever writes a text there by hand writes its bytes.

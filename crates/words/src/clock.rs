@@ -5,9 +5,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use sea_orm::DeriveValueType;
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
+use sqlite_kit::counted::counted;
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::ContextV7;
 use uuid::timestamp::Timestamp as UuidTimestamp;
@@ -97,7 +101,9 @@ impl JsonSchema for Instant {
 #[derive(Debug)]
 pub struct Clock {
     time: Time,
-    identifiers: std::sync::Mutex<ContextV7>,
+    identifiers: Mutex<ContextV7>,
+    /// Numbers that nobody else will ever have.
+    numbers: Mutex<VecDeque<Range<u64>>>,
 }
 
 #[derive(Debug)]
@@ -121,7 +127,7 @@ impl Clock {
     }
 
     fn of(time: Time) -> Self {
-        Self { time, identifiers: std::sync::Mutex::new(ContextV7::new()) }
+        Self { time, identifiers: Mutex::new(ContextV7::new()), numbers: Mutex::default() }
     }
 
     #[allow(clippy::disallowed_methods, reason = "this is the one place that reads the wall clock")]
@@ -164,8 +170,35 @@ impl Clock {
         let now = self.now();
         let seconds = u64::try_from(now.seconds()).unwrap_or(0);
         let nanos = u32::try_from(now.micros().rem_euclid(1_000_000) * 1_000).unwrap_or(0);
-        let context = self.identifiers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let context = self.identifiers.lock().unwrap_or_else(PoisonError::into_inner);
         uuid::Uuid::new_v7(UuidTimestamp::from_unix(&*context, seconds, nanos))
+    }
+
+    fn numbers(&self) -> MutexGuard<'_, VecDeque<Range<u64>>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives it numbers to count records by. Whoever does so has made sure that nobody else will ever have them.
+    pub fn count_by(&self, numbers: Range<u64>) {
+        self.numbers().push_back(numbers);
+    }
+
+    /// How many records can be counted still.
+    pub fn numbers_left(&self) -> u64 {
+        self.numbers().iter().map(|range| range.end.saturating_sub(range.start)).sum()
+    }
+
+    /// The identifier of a record of the books, which nobody need be kept from guessing: the next number, as long as there
+    /// are any.
+    pub fn record(&self) -> uuid::Uuid {
+        let next = {
+            let mut numbers = self.numbers();
+            while numbers.front().is_some_and(Range::is_empty) {
+                numbers.pop_front();
+            }
+            numbers.front_mut().and_then(Iterator::next)
+        };
+        next.and_then(counted).unwrap_or_else(|| self.identifier())
     }
 }
 
@@ -178,6 +211,19 @@ mod tests {
         let clock = Clock::fixed(Instant::parse("2026-11-20T09:30:00Z").unwrap());
         let made: Vec<_> = (0..1_000).map(|_| clock.identifier()).collect();
         assert!(made.is_sorted_by(|earlier, later| earlier < later));
+    }
+
+    #[test]
+    fn records_are_counted_as_long_as_there_are_numbers() {
+        let clock = Clock::fixed(Instant::parse("2026-11-20T09:30:00Z").unwrap());
+        assert_eq!(clock.record().get_version_num(), 7);
+        clock.count_by(3..5);
+        clock.count_by(5..5);
+        clock.count_by(9..10);
+        assert_eq!(clock.numbers_left(), 3);
+        let made: Vec<_> = (0..3).map(|_| clock.record()).collect();
+        assert_eq!(made, [3, 4, 9].map(|number| counted(number).unwrap()));
+        assert_eq!((clock.numbers_left(), clock.record().get_version_num()), (0, 7));
     }
 
     #[test]

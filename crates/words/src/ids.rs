@@ -1,4 +1,5 @@
-//! Identifiers: opaque to clients, `UUIDv7` inside, never confused with one another.
+//! Identifiers: opaque to clients, never confused with one another. Inside they are `UUIDv7`, or counted where one process
+//! makes all of them and nobody need be kept from guessing them.
 
 use crate::error::{Error, Result};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use uuid::Uuid;
+
+/// How identifiers are kept on SQLite.
+pub use sqlite_kit::counted;
 
 macro_rules! identifier {
     ($($(#[$about:meta])* $name:ident),+ $(,)?) => {$(

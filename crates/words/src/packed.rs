@@ -6,6 +6,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -13,12 +14,14 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::get_frame_content_size;
 
-static DICTIONARY: &[u8] = include_bytes!("packed/1.dictionary");
+/// By their numbers, from one on: the number stands before that which a dictionary packed, and no JSON begins like it. The
+/// last one packs, all of them unpack.
+const DICTIONARIES: [&[u8]; 2] = [include_bytes!("packed/1.dictionary"), include_bytes!("packed/2.dictionary")];
+/// The number of the one that packs.
+const LAST: u8 = 2;
 
 const LEVEL: i32 = 3;
-/// What stands before that which the dictionary packed. No JSON begins like it.
-const PACKED: u8 = 1;
-/// The same where it was kept as a text.
+/// What the first one packed, where it was kept as a text.
 const MARK: &str = "~1";
 
 /// Shorter ones are not worth it.
@@ -26,12 +29,23 @@ const SHORT: usize = 64;
 /// No record is larger unpacked: a body has a bound far below.
 const MOST: u64 = 256 << 20;
 
-static PACKING: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| EncoderDictionary::copy(DICTIONARY, LEVEL));
-static UNPACKING: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DICTIONARY));
+static PACKING: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| {
+    let [.., last] = DICTIONARIES;
+    EncoderDictionary::copy(last, LEVEL)
+});
+static UNPACKING: [LazyLock<DecoderDictionary<'static>>; DICTIONARIES.len()] = [
+    LazyLock::new(|| DecoderDictionary::copy(DICTIONARIES[0])),
+    LazyLock::new(|| DecoderDictionary::copy(DICTIONARIES[1])),
+];
 
 thread_local! {
     static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static UNPACKERS: RefCell<[Option<Decompressor<'static>>; DICTIONARIES.len()]> = const { RefCell::new([None, None]) };
+}
+
+/// The place of the dictionary that packed what begins so.
+fn dictionary(first: u8) -> Option<usize> {
+    usize::from(first).checked_sub(1).filter(|place| *place < DICTIONARIES.len())
 }
 
 /// A JSON text that is stored packed, and what is stored of it.
@@ -80,7 +94,7 @@ impl Deref for Packed {
 /// What is stored of a text. What cannot be packed is stored as it is.
 #[must_use]
 pub fn pack(json: &str) -> Vec<u8> {
-    let begins_as_packed = json.as_bytes().first() == Some(&PACKED);
+    let begins_as_packed = json.as_bytes().first().is_some_and(|first| dictionary(*first).is_some());
     if json.len() < SHORT && !begins_as_packed {
         return json.into();
     }
@@ -95,8 +109,9 @@ pub fn pack(json: &str) -> Vec<u8> {
     });
     match packed {
         Ok(Some(bytes)) if begins_as_packed || bytes.len() < json.len() => {
+            let bytes = bytes.strip_prefix(&MAGIC).unwrap_or(&bytes);
             let mut stored = Vec::with_capacity(1 + bytes.len());
-            stored.push(PACKED);
+            stored.push(LAST);
             stored.extend(bytes);
             stored
         }
@@ -107,9 +122,9 @@ pub fn pack(json: &str) -> Vec<u8> {
 /// The text of what is stored; nothing where that was never packed here.
 #[must_use]
 pub fn unpack(stored: Vec<u8>) -> Option<String> {
-    match stored.split_first() {
-        Some((&PACKED, bytes)) => unpacked(bytes),
-        _ => String::from_utf8(stored).ok(),
+    match stored.split_first().and_then(|(first, bytes)| Some((dictionary(*first)?, bytes))) {
+        Some((place, bytes)) => unpacked(place, bytes),
+        None => String::from_utf8(stored).ok(),
     }
 }
 
@@ -119,24 +134,32 @@ pub fn unpack_text(stored: String) -> Option<String> {
     let Some(packed) = stored.strip_prefix(MARK) else {
         return if stored.starts_with('~') { None } else { Some(stored) };
     };
-    unpacked(&STANDARD_NO_PAD.decode(packed).ok()?)
+    unpacked(0, &STANDARD_NO_PAD.decode(packed).ok()?)
 }
 
 /// What is stored as it was stored as a text, for who signs it: the same of both, and of no two bytes the same.
 #[must_use]
 pub fn as_text(stored: &[u8]) -> String {
     match (stored.split_first(), std::str::from_utf8(stored)) {
-        (Some((&PACKED, packed)), _) => format!("{MARK}{}", STANDARD_NO_PAD.encode(packed)),
+        (Some((first, packed)), _) if dictionary(*first).is_some() => {
+            format!("~{first}{}", STANDARD_NO_PAD.encode(packed))
+        }
         (_, Ok(text)) if !text.starts_with('~') => text.to_owned(),
         _ => format!("~~{}", STANDARD_NO_PAD.encode(stored)),
     }
 }
 
-fn unpacked(bytes: &[u8]) -> Option<String> {
+/// What every frame begins with. Since the second dictionary that goes without saying.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+fn unpacked(place: usize, bytes: &[u8]) -> Option<String> {
+    let whole: Cow<'_, [u8]> = if place == 0 { bytes.into() } else { [&MAGIC[..], bytes].concat().into() };
+    let bytes = whole.as_ref();
     let size = get_frame_content_size(bytes).ok().flatten().filter(|size| *size <= MOST)?;
-    let unpacked = UNPACKER.with_borrow_mut(|unpacker| {
+    let unpacked = UNPACKERS.with_borrow_mut(|unpackers| {
+        let unpacker = unpackers.get_mut(place)?;
         if unpacker.is_none() {
-            *unpacker = Decompressor::with_prepared_dictionary(&UNPACKING).ok();
+            *unpacker = Decompressor::with_prepared_dictionary(&UNPACKING[place]).ok();
         }
         unpacker.as_mut()?.decompress(bytes, usize::try_from(size).ok()?).ok()
     })?;
@@ -228,6 +251,8 @@ mod tests {
             "{}",
             "\u{1}",
             "\u{1}1",
+            "\u{2}",
+            "\u{2}2",
             "~1",
             "~2abc",
             &"\u{1}".repeat(500),
@@ -245,13 +270,17 @@ mod tests {
     fn what_was_packed_once_is_read_ever_after() {
         assert_eq!(unpack_text(FIRST.to_owned()), Some(record()));
         let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
-        assert_eq!(unpack([&[PACKED][..], &bytes].concat()), Some(record()));
+        assert_eq!(unpack([&[1][..], &bytes].concat()), Some(record()));
+        let bytes = STANDARD_NO_PAD.decode(SECOND).unwrap();
+        assert_eq!(unpack([&[2][..], &bytes].concat()), Some(record()));
+        assert_eq!((pack(&record())[0], usize::from(LAST)), (LAST, DICTIONARIES.len()));
     }
 
     #[test]
     fn what_is_signed_of_bytes_is_what_was_signed_of_texts() {
         let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
-        assert_eq!(as_text(&[&[PACKED][..], &bytes].concat()), FIRST);
+        assert_eq!(as_text(&[&[1][..], &bytes].concat()), FIRST);
+        assert_ne!(as_text(&[&[2][..], &bytes].concat()), FIRST);
         assert_eq!(as_text(b"{}"), "{}");
         // Nobody passes the text for the bytes.
         assert_ne!(as_text(FIRST.as_bytes()), FIRST);
@@ -261,7 +290,7 @@ mod tests {
     #[test]
     fn what_is_torn_is_not_read() {
         let whole = pack(&record());
-        for torn in [&whole[..whole.len() - 1], &whole[..10], &[PACKED], &[PACKED, b'{', b'}'], &[0xff, b'{']] {
+        for torn in [&whole[..whole.len() - 1], &whole[..10], &[1], &[2], &[LAST, b'{', b'}'], &[0xff, b'{']] {
             assert_eq!(unpack(torn.to_vec()), None, "{torn:?}");
         }
         for torn in [&FIRST[..FIRST.len() - 1], &FIRST[..10], "~1", "~", "~2AAAA", "~1====", "~1AAAA"] {
@@ -271,6 +300,8 @@ mod tests {
         assert_eq!(unpack_text("{}".to_owned()).as_deref(), Some("{}"));
     }
 
+    const SECOND: &str = "YLIBNQMAg8MImTeYeXcVnZ1J1FPfOf3vdLHJx9NsHy11fTRl7kPb5jpNRUIY/JErsa8CSKcI9NdLIlWmn7QyC9o7S4\
+        M4vyYpDjcorEuhnos97jX9xjFZDbP3O3Ljq9xcPBYjbMV+goZgHlgB";
     const FIRST: &str = "~1KLUv/WCyAQUDAFMDCD1y7K6qdp7eRvmRfRCmq8XuKh894xKTSZhvUiJlMqUQF/xJKY9uoAqvKXi/UpibNkfCLDiW7wps0srYQ7\
         ajhTWd9CbHIgCgXRAGriHsrQgEwCvXzoVsBO62yZsxAg";
 }

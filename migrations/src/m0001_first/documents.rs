@@ -39,7 +39,7 @@ fn documents() -> Table {
         number("base_total"),
         // What was asked and judged.
         packed("content"),
-        // JSON: the entries that it stands for now.
+        // The entries that it stands for now: number, day and identifier of each.
         text("entries"),
         maybe(number("posted_at")),
         maybe(day("void_date")),
@@ -139,10 +139,15 @@ fn document_lines() -> Table {
         maybe(id("source_line_id")),
     ];
     Table::of_company("document_lines", &["document_id", "line_no"], &columns)
+        .thin()
         .sealed()
         .found_by_own("document_lines_by_line", "id")
         .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
-        .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
+        // Of bills and credits the facts of tax tell.
+        .found_by_own(
+            "document_lines_by_tax_code",
+            "tax_code_id, date WHERE kind NOT IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote')",
+        )
         // What was counted is asked for by whatever moves, and sales of a day are many.
         .found_by_own("document_lines_of_adjustments", "item_id, date WHERE kind = 'stockAdjustment'")
         .found_by_own("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")

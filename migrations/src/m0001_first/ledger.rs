@@ -83,6 +83,7 @@ fn entries() -> Table {
         word("search"),
     ];
     Table::of_company("entries", &["number"], &columns)
+        .thin()
         .sealed()
         .unique_by_own("entries_id", "id")
         .found_by_own("entries_by_document", "document_id")

@@ -23,9 +23,10 @@ fn installation() -> Table {
     Table::of_all("installation", &["id"], &columns)
 }
 
-/// How long the books were served: what keys of requests are forgotten by.
+/// How long the books were served: what keys of requests are forgotten by. And which numbers are given away that records
+/// are counted by.
 fn running_time() -> Table {
-    Table::of_all("running_time", &["id"], &[number("id"), number("at")])
+    Table::of_all("running_time", &["id"], &[number("id"), number("at"), number("identifiers").or("0")])
 }
 
 /// A counter that every change of who may do what raises, so that what is remembered of it can be forgotten in time.
@@ -73,7 +74,7 @@ fn audit_log() -> Table {
         maybe(packed("after")),
         // What it is looked for by. Records of before have none: they are found by what they hold.
         maybe(text("search")),
-        word("previous_hash"),
+        // Over all of it, and the hash of the record before it.
         word("hash"),
         // Whether the hash is under the key; those from before there was one are plain.
         flag("keyed"),

@@ -23,6 +23,7 @@ fn open_items() -> Table {
         number("base_open"),
     ];
     Table::of_company("open_items", &["id"], &columns)
+        .thin()
         .sealed()
         .found_by_own("open_items_by_document", "document_id")
         .found_by_own("open_items_by_party", "party_id WHERE open <> 0")
@@ -44,6 +45,7 @@ fn open_item_moves() -> Table {
         maybe(id("allocation_id")),
     ];
     Table::of_company("open_item_moves", &["id"], &columns)
+        .thin()
         .sealed()
         .found_by_own("open_item_moves_by_document", "open_item_id")
         .found_by("open_item_moves_by_date", "date")

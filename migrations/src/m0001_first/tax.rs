@@ -49,11 +49,10 @@ fn tax_facts() -> Table {
         maybe(id("account_id")),
     ];
     Table::of_company("tax_facts", &["entry_number", "place"], &columns)
+        .thin()
         .sealed()
         .found_by("tax_facts_by_date", "date")
-        .found_by_own("tax_facts_by_document", "document_id")
         .found_by_own("tax_facts_by_settled", "settles_id WHERE settles_id IS NOT NULL")
-        .found_by_own("tax_facts_by_code", "tax_code_id, date WHERE tax_code_id IS NOT NULL")
         .grows_only(&[])
 }
 

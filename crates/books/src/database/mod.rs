@@ -170,6 +170,11 @@ impl Database {
         matches!(self.engine, Engine::Sqlite(_))
     }
 
+    /// Whether identifiers that were counted are kept in fewer bytes than others.
+    pub fn keeps_counts(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
+    }
+
     /// Runs a lane to its end: where statements return at once on a thread of its own, else as a task.
     pub fn run_lane(&self, lane: impl Future<Output = ()> + Send + 'static) -> Result<LaneEnd, DbErr> {
         let (told, ended) = oneshot::channel();

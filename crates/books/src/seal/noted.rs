@@ -5,9 +5,9 @@
 //! the sums, so that it is told by every proof from then on.
 
 use super::Seals;
-use super::tables::{Kind, Table};
+use super::tables::{self, Kind, Table};
 use crate::error::{Error, Result};
-use crate::ids::BusinessId;
+use crate::ids::{BusinessId, counted};
 use sea_orm::sea_query::{Alias, Condition, Query};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -45,7 +45,10 @@ pub(super) fn read(rows: Vec<QueryResult>) -> Result<Touched> {
         // Who can read nothing of it takes the row for changed.
         let was = serde_json::from_str(&was).unwrap_or_else(|_| HashMap::new());
         let note = Note { old: row.try_get("", "old")?, was };
-        touched.entry((row.try_get("", "relation")?, company, row.try_get("", "key")?)).or_default().push(note);
+        let (relation, key): (String, String) = (row.try_get("", "relation")?, row.try_get("", "key")?);
+        // Rows have one name, however an engine keeps the identifiers in it.
+        let named = tables::table(&relation).ok().and_then(|table| table.key_noted(&key));
+        touched.entry((relation, company, named.unwrap_or(key))).or_default().push(note);
     }
     Ok(touched)
 }
@@ -104,7 +107,8 @@ fn before(table: &Table, note: &Note, after: Option<Vec<Value>>) -> Option<Vec<V
 /// A value as triggers write it.
 pub(super) fn read_back(kind: Kind, text: &str) -> Option<Value> {
     match (kind, text) {
-        (Kind::Uuid, _) => Uuid::parse_str(text).ok().map(Value::from),
+        // SQLite writes what it keeps, PostgreSQL all of it.
+        (Kind::Uuid, _) => counted::read(&bytes_of(text)?).or_else(|| Uuid::parse_str(text).ok()).map(Value::from),
         (Kind::Number, _) => text.parse::<i64>().ok().map(Value::from),
         (Kind::Flag, "1" | "true") => Some(Value::from(true)),
         (Kind::Flag, "0" | "false") => Some(Value::from(false)),

@@ -307,14 +307,18 @@ impl Table {
         }
     }
 
-    /// The key of a row without its company, as triggers write it.
+    /// The key of a row without its company, as triggers write it that keep identifiers whole.
     pub fn key_text(&self, values: &[Value]) -> String {
-        let part = |place: &usize| match values.get(*place) {
-            Some(Value::Uuid(Some(id))) => id.simple().to_string(),
-            Some(value) => text(value).unwrap_or_default().into_owned(),
-            None => String::new(),
-        };
-        self.key.iter().map(part).collect::<Vec<_>>().join("/")
+        self.key
+            .iter()
+            .map(|place| values.get(*place).map_or_else(String::new, part_of_key))
+            .collect::<Vec<_>>()
+            .join("/")
+    }
+
+    /// The key that a trigger wrote, as every engine would have it.
+    pub fn key_noted(&self, text: &str) -> Option<String> {
+        Some(self.key_values(text)?.iter().map(part_of_key).collect::<Vec<_>>().join("/"))
     }
 
     /// The values of a key as triggers write it.
@@ -418,6 +422,14 @@ impl Table {
     pub fn fits(&self, seals: &Seals, seal: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<bool> {
         let Some(salt) = salt_of(seal) else { return Ok(false) };
         Ok(same(&self.seal(seals, &salt, values, beside)?, seal))
+    }
+}
+
+/// A value of a key, as triggers write it that keep identifiers whole.
+fn part_of_key(value: &Value) -> String {
+    match value {
+        Value::Uuid(Some(id)) => id.simple().to_string(),
+        value => text(value).unwrap_or_default().into_owned(),
     }
 }
 

@@ -213,7 +213,9 @@ async fn seal_again(
 
 /// The row that a note is about.
 fn named(table: &Table, company: Option<BusinessId>, key: &str) -> Result<Condition> {
-    let values = table.key_values(key).ok_or_else(|| Error::internal("a key that was noted cannot be read"))?;
+    let values = table
+        .key_values(key)
+        .ok_or_else(|| Error::internal(format!("a key that was noted of {} cannot be read: {key}", table.name)))?;
     let company = match table.whose {
         Whose::Company(_) => Some(Value::from(company.map(|company| company.0))),
         Whose::Installation => None,

@@ -49,8 +49,10 @@ impl Ledger {
         let names = Names::of_person(&new.email, new.username.as_deref(), &new.display_name);
         let turn = self.passwords.turn(Who::operator()).await?;
         let hash = self.passwords.hash(&turn, "password", new.password.clone(), names).await?;
-        let (id, now, made) = (UserId(self.clock.identifier()), self.clock.now(), new.clone());
-        let row = RecordId(self.clock.identifier());
+        // Every row that they write will name them.
+        self.take_numbers(2).await?;
+        let (id, now, made) = (UserId(self.clock.record()), self.clock.now(), new.clone());
+        let row = RecordId(self.clock.record());
         self.write(None, move |transaction, desk| {
             let (new, hash) = (new.clone(), hash.clone());
             Box::pin(async move {

@@ -4,11 +4,16 @@ use super::Ledger;
 use crate::error::Result;
 use ::books::client::Client;
 use ::books::running::{self, Running};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::timeout;
 
 /// How long it may take to see whether the schema is up to date.
 const LOOK: Duration = Duration::from_millis(400);
+
+/// So many are taken at once: more than are needed until somebody looks again, and few enough that those do not matter
+/// which nobody used when a process ends.
+const NUMBERS: u32 = 1 << 17;
 
 impl Ledger {
     /// How long these books were served.
@@ -33,6 +38,35 @@ impl Ledger {
         })
         .await?;
         running.meet(&self.clock, running::stored(&self.database.read).await?);
+        Ok(())
+    }
+
+    /// Sees to it that there are numbers to count records by. Where there are none, identifiers are longer and nothing else.
+    pub async fn keep_numbers(&self) -> Result<()> {
+        self.take_numbers(NUMBERS).await
+    }
+
+    /// The same of so many. Several who write at once may each make identifiers of their own on an engine that keeps all of
+    /// them whole, and gains nothing by counting.
+    pub(super) async fn take_numbers(&self, many: u32) -> Result<()> {
+        if !self.database.keeps_counts() || self.clock.numbers_left() > u64::from(many / 2) {
+            return Ok(());
+        }
+        let taken = Arc::new(Mutex::new(None));
+        let told = taken.clone();
+        self.write(None, move |transaction, _| {
+            let told = told.clone();
+            Box::pin(async move {
+                let numbers = running::take_numbers(transaction, many).await?;
+                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers);
+                Ok(())
+            })
+        })
+        .await?;
+        // Of several tries the last one is that which was committed.
+        if let Some(numbers) = taken.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.clock.count_by(numbers);
+        }
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub(super) struct Anew {
 }
 
 /// In units of money: a number is read in millionths.
-fn money(value: &Value) -> Result<Wide> {
+pub(super) fn money(value: &Value) -> Result<Wide> {
     if value.is_null() { Ok(0) } else { Ok(number(value)? / 100) }
 }
 

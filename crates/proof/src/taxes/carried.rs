@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use schema::business::{SystemRole, TaxBasis};
 use schema::reader::Reader;
-use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, documents, entries, tax_facts};
+use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, documents, entries, facts_of, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
@@ -40,7 +40,7 @@ impl Carried {
         let apart = |own, due| roles.get(&own).is_some_and(|own| Some(own) != roles.get(&due));
         let others = tax_facts::Entity::find()
             .filter(tax_facts::Column::BusinessId.eq(company))
-            .filter(tax_facts::Column::DocumentId.is_in(ids.iter().copied()))
+            .filter(facts_of(company, entries::Column::DocumentId.is_in(ids.iter().copied())))
             .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Carry, TaxOrigin::Credited]))
             .all(&reader.db)
             .await?;

@@ -1,6 +1,9 @@
 //! What each entry says of tax.
 
-use super::table;
+use super::{entries, table};
+use crate::ids::BusinessId;
+use sea_orm::ColumnTrait;
+use sea_orm::sea_query::{Query, SimpleExpr};
 
 table! {
     /// What is known of the tax on lines, by the entry that made it. It grows only.
@@ -49,6 +52,16 @@ table! {
         pub not_recoverable: BookMoney,
         pub account_id: Option<RecordId>,
     }
+}
+
+/// Facts of documents, found by the entries that made them: each entry is of one document.
+pub fn facts_of(business: BusinessId, documents: SimpleExpr) -> SimpleExpr {
+    let mut made = Query::select();
+    made.column(entries::Column::Number)
+        .from(entries::Entity)
+        .and_where(entries::Column::BusinessId.eq(business))
+        .and_where(documents);
+    tax_facts::Column::EntryNumber.in_subquery(made)
 }
 
 table! {

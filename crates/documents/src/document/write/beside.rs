@@ -3,7 +3,7 @@
 use super::Old;
 use super::noting::note_change;
 use crate::day::Day;
-use crate::document::{Document, Settled};
+use crate::document::{Document, Settled, TradedLine};
 use crate::error::Result;
 use crate::ids::RecordId;
 use books::audit::AuditAction;
@@ -11,6 +11,7 @@ use books::cx::Cx;
 use books::desk::Standing;
 use books::open_items::{begin, close};
 use books::{Leaving, progress, stock};
+use schema::kind::Phase;
 use schema::tables::documents::Column;
 use schema::tables::{CLOSED, DocumentKind, Stage, document_lines, documents as table, open_items};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
@@ -47,7 +48,7 @@ pub(super) async fn keep_beside<D: Document>(
         stage = stage.or(reached);
     }
     get_on(cx, row, followed).await?;
-    for (line, line_no) in settled.lines.into_iter().zip(1..) {
+    for (line, line_no) in settled.lines.into_iter().zip(1..).filter(|(line, _)| is_asked_for::<D>(line)) {
         let line = document_lines::Model {
             business_id: row.business_id,
             document_id: row.id,
@@ -72,6 +73,14 @@ pub(super) async fn keep_beside<D: Document>(
         stock::keep(cx, row, plan).await?;
     }
     Ok(stage)
+}
+
+/// Whether a line has a row of its own, for those who ask for lines by their item or by what they were made of. Of a bill or
+/// a credit nobody asks for the others but by their document, and there they stand in what it keeps; its tax is told by
+/// facts.
+fn is_asked_for<D: Document>(line: &TradedLine) -> bool {
+    let is_told = matches!(D::KIND.phase(), Some(Phase::Bill | Phase::Credit));
+    !is_told || line.item.is_some() || line.source_line.is_some()
 }
 
 /// Documents of which another was made, or no longer is: how far they have got, a new version, and a line in their logs

@@ -24,7 +24,7 @@ use kit::rows;
 use schema::business::PostedEditPolicy;
 use schema::rights::Action;
 use schema::tables::documents::Column;
-use schema::tables::{DocumentStatus, documents as table};
+use schema::tables::{DocumentStatus, EntryRefs, documents as table};
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::BTreeSet;
@@ -192,7 +192,7 @@ pub(crate) async fn renew<D: Document>(cx: &Cx<'_>, old: Old<D>, settled: Settle
         content: judged.written(old.row.status)?,
         total: judged.settled.total,
         base_total: judged.settled.base_total,
-        entries: AsJson(entries),
+        entries: EntryRefs(entries),
         ..old.row.clone()
     };
     store(cx, old, row, AuditAction::Updated).await.map(drop)

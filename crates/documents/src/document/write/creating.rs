@@ -19,7 +19,7 @@ use schema::address;
 use schema::aliases::Named;
 use schema::business::DefaultDocumentStatus;
 use schema::rights::Action;
-use schema::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, WRITE_OFF, documents as table};
+use schema::tables::{DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, WRITE_OFF, documents as table};
 use words::sown::{Fault, sown};
 
 pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) -> Result<D::View> {
@@ -134,7 +134,7 @@ pub(super) fn row_of<D: Document>(
         total: settled.total,
         base_total: settled.base_total,
         content: judged.written(status)?,
-        entries: AsJson(entries),
+        entries: EntryRefs(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,
         void_reason: None,

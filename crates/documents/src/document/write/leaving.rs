@@ -10,7 +10,6 @@ use crate::document::list::reach;
 use crate::document::{Document, ended};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::stored::AsJson;
 use books::audit::AuditAction;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -19,7 +18,7 @@ use books::periods::Module;
 use books::{Leaving, cash, stock, tax_facts};
 use schema::rights::Action;
 use schema::tables::documents::Column;
-use schema::tables::{DocumentStatus, EntryKind, EntryRef, documents as table, entries, open_items};
+use schema::tables::{DocumentStatus, EntryKind, EntryRef, EntryRefs, documents as table, entries, open_items};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashSet;
 use words::sown::{Fault, sown};
@@ -139,7 +138,7 @@ pub(crate) async fn void<D: Document>(
         due_date: None,
         void_date: Some(void_date),
         void_reason: reason,
-        entries: AsJson(entries),
+        entries: EntryRefs(entries),
         ..old.row.clone()
     };
     store(cx, old, row, AuditAction::Voided).await

@@ -22,9 +22,11 @@ use rules::tax::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, 
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use rules::tax::figures::TooLarge;
 use schema::tables::{
-    DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, tax_facts as table,
+    DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, entries, facts_of,
+    tax_facts as table,
 };
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 const TAKEN_OFF: [TaxOrigin; 2] = [TaxOrigin::Discount, TaxOrigin::WriteOff];
@@ -70,7 +72,7 @@ async fn credited_by(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<RecordId>> {
         .select_only()
         .column(table::Column::SettlesId)
         .filter(table::Column::BusinessId.eq(cx.business_id()?))
-        .filter(table::Column::DocumentId.is_in(notes.iter().copied()))
+        .filter(facts_of(cx.business_id()?, entries::Column::DocumentId.is_in(notes.iter().copied())))
         .filter(table::Column::Origin.eq(TaxOrigin::Credited))
         .distinct()
         .into_tuple()
@@ -119,7 +121,9 @@ impl Story {
         };
         let step = |row: &table::Model, whose: Whose| Step { day: row.entry_date, whose, fact: fact(row) };
         let mut steps = Vec::new();
-        let own = found().filter(table::Column::DocumentId.eq(origin)).filter(table::Column::SettlesId.is_null());
+        let own = found()
+            .filter(facts_of(business, entries::Column::DocumentId.eq(origin)))
+            .filter(table::Column::SettlesId.is_null());
         for row in own.all(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
             steps.push(step(row, Whose::Own));
         }
@@ -136,7 +140,9 @@ impl Story {
             }
         }
         for (note, lines) in credits(cx, origin).await? {
-            let of_note = found().filter(table::Column::DocumentId.eq(note)).filter(table::Column::SettlesId.is_null());
+            let of_note = found()
+                .filter(facts_of(business, entries::Column::DocumentId.eq(note)))
+                .filter(table::Column::SettlesId.is_null());
             let counts = |row: &&table::Model| {
                 row.origin != TaxOrigin::Carry
                     && lines.as_ref().is_none_or(|lines| row.line_id.is_some_and(|line| lines.contains(&line)))
@@ -296,25 +302,46 @@ async fn credits(cx: &Cx<'_>, origin: RecordId) -> Result<Vec<(RecordId, Option<
         return Ok(Vec::new());
     }
     let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).all(&cx.db).await?;
-    let own: HashSet<RecordId> = lines_of(cx, &[origin]).await?.into_iter().map(|line| line.id).collect();
+    let own = lines_named(cx, origin).await?;
     let mut found = Vec::new();
     for note in notes {
         if all.iter().filter(|link| link.document_id == note).count() == 1 {
             found.push((note, None));
             continue;
         }
-        let lines = lines_of(cx, &[note]).await?;
+        let lines = lines_of(cx, note).await?;
         let of_origin = lines.iter().filter(|line| line.source_line_id.is_some_and(|of| own.contains(&of)));
         found.push((note, Some(of_origin.map(|line| line.id).collect())));
     }
     Ok(found)
 }
 
-async fn lines_of(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<document_lines::Model>> {
+/// Those of a note's lines that were made of something, or name an item.
+async fn lines_of(cx: &Cx<'_>, note: RecordId) -> Result<Vec<document_lines::Model>> {
     let lines = document_lines::Entity::find()
         .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::DocumentId.is_in(ids.iter().copied()));
+        .filter(document_lines::Column::DocumentId.eq(note));
     Ok(lines.all(&cx.db).await?)
+}
+
+/// All lines of a document, by what it keeps of them.
+async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId>> {
+    #[derive(Deserialize)]
+    struct Content {
+        asked: Asked,
+    }
+    #[derive(Deserialize)]
+    struct Asked {
+        lines: Vec<Line>,
+    }
+    #[derive(Deserialize)]
+    struct Line {
+        id: Option<RecordId>,
+    }
+    let row = documents::Entity::find_by_id((cx.business_id()?, document)).one(&cx.db).await?;
+    let Some(row) = row else { return Ok(HashSet::new()) };
+    let content: Content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+    Ok(content.asked.lines.into_iter().filter_map(|line| line.id).collect())
 }
 
 /// Posts what is given back: the taxes on their accounts, the rest where what was taken off stands.
