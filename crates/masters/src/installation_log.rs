@@ -5,6 +5,7 @@
 use crate::audit_log::AuditLog;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
+use answers::Ask;
 use books::audit::{self, AuditVerdict};
 use books::cx::Cx;
 use kit::changes::{AuditRecord, example, record};
@@ -102,7 +103,7 @@ pub async fn after(cx: &Cx<'_>, sequence: i64, limit: u64) -> Result<Vec<(i64, S
         let sequence = row.sequence;
         Ok((sequence, serde_json::to_string(&record(row)?).map_err(Error::internal)?))
     };
-    rows.all(&cx.db).await?.into_iter().map(json).collect()
+    rows.models(&cx.db).await?.into_iter().map(json).collect()
 }
 
 impl Rows for InstallationLog {

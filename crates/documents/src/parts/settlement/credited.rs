@@ -8,6 +8,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use answers::Ask;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -49,8 +50,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, mut noted: Retaxed) -> Result<Vec<RecordId
         .filter(table::Column::SettlesId.is_in(noted.origins.iter().copied()))
         .filter(table::Column::Origin.is_in(TAKEN_OFF))
         .distinct()
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?
         .into_iter()
         .collect();
@@ -73,8 +73,7 @@ async fn credited_by(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<RecordId>> {
         .filter(table::Column::DocumentId.is_in(notes.iter().copied()))
         .filter(table::Column::Origin.eq(TaxOrigin::Credited))
         .distinct()
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     found.extend(given);
     Ok(found)
@@ -88,7 +87,7 @@ pub(crate) async fn origins_of(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<Re
         .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_links::Column::DocumentId.is_in(notes.iter().copied()))
         .filter(document_links::Column::Relation.eq(Relation::Credits));
-    Ok(links.into_tuple().all(&cx.db).await?)
+    Ok(links.column_of(&cx.db).await?)
 }
 
 /// Everything that is known of the tax of one document.
@@ -120,11 +119,11 @@ impl Story {
         let step = |row: &table::Model, whose: Whose| Step { day: row.entry_date, whose, fact: fact(row) };
         let mut steps = Vec::new();
         let own = found().filter(table::Column::DocumentId.eq(origin)).filter(table::Column::SettlesId.is_null());
-        for row in own.all(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
+        for row in own.models(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
             steps.push(step(row, Whose::Own));
         }
         let mut booked = Vec::new();
-        let off = found().filter(table::Column::SettlesId.eq(origin)).all(&cx.db).await?;
+        let off = found().filter(table::Column::SettlesId.eq(origin)).models(&cx.db).await?;
         let stands = stands_on(cx, origin).await?;
         for row in &off {
             match row.origin {
@@ -141,7 +140,7 @@ impl Story {
                 row.origin != TaxOrigin::Carry
                     && lines.as_ref().is_none_or(|lines| row.line_id.is_some_and(|line| lines.contains(&line)))
             };
-            for row in of_note.all(&cx.db).await?.iter().filter(counts) {
+            for row in of_note.models(&cx.db).await?.iter().filter(counts) {
                 steps.push(step(row, Whose::Credit(note)));
             }
         }
@@ -266,7 +265,7 @@ async fn stands_on(cx: &Cx<'_>, origin: RecordId) -> Result<Stands> {
         .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
         .filter(allocations::Column::TargetDocumentId.eq(origin))
         .order_by_asc(allocations::Column::Id);
-    for row in settled.all(&cx.db).await? {
+    for row in settled.models(&cx.db).await? {
         let Some(entry) = row.entry.as_ref().map(|entry| &entry.0) else { continue };
         let owed = matches!(row.target_kind, DocumentKind::SalesInvoice | DocumentKind::DebitNote);
         let found = accounts(&chart, None, (row.target_kind, if owed { 1 } else { -1 }))
@@ -290,12 +289,12 @@ async fn credits(cx: &Cx<'_>, origin: RecordId) -> Result<Vec<(RecordId, Option<
             .filter(document_links::Column::Relation.eq(Relation::Credits))
             .filter(column.is_in(ids))
     };
-    let of_origin = links(document_links::Column::SourceDocumentId, vec![origin]).all(&cx.db).await?;
+    let of_origin = links(document_links::Column::SourceDocumentId, vec![origin]).models(&cx.db).await?;
     let notes: BTreeSet<RecordId> = of_origin.into_iter().map(|link| link.document_id).collect();
     if notes.is_empty() {
         return Ok(Vec::new());
     }
-    let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).all(&cx.db).await?;
+    let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).models(&cx.db).await?;
     let own: HashSet<RecordId> = lines_of(cx, &[origin]).await?.into_iter().map(|line| line.id).collect();
     let mut found = Vec::new();
     for note in notes {
@@ -314,7 +313,7 @@ async fn lines_of(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<document_lines::M
     let lines = document_lines::Entity::find()
         .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_lines::Column::DocumentId.is_in(ids.iter().copied()));
-    Ok(lines.all(&cx.db).await?)
+    Ok(lines.models(&cx.db).await?)
 }
 
 /// Posts what is given back: the taxes on their accounts, the rest where what was taken off stands.
