@@ -47,8 +47,15 @@ impl Answer {
         self.values.is_empty()
     }
 
-    /// Where a column of this name is.
-    pub fn place(&self, name: &str) -> Result<usize, DbErr> {
+    /// Where the columns of these names are. What answered no row may not have named any.
+    fn places<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, DbErr> {
+        if self.columns.is_empty() {
+            return Ok(Vec::new());
+        }
+        names.into_iter().map(|name| self.place(name)).collect()
+    }
+
+    fn place(&self, name: &str) -> Result<usize, DbErr> {
         let mut places = (0..self.columns.len()).filter(|place| self.columns[*place] == name);
         match (places.next(), places.next()) {
             (Some(place), None) => Ok(place),
@@ -62,7 +69,7 @@ impl Answer {
         mut self,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<impl Iterator<Item = Vec<Value>>, DbErr> {
-        let places: Vec<usize> = names.into_iter().map(|name| self.place(name)).collect::<Result<_, _>>()?;
+        let places = self.places(names)?;
         let (rows, width) = (self.len(), self.columns.len());
         Ok((0..rows).map(move |row| {
             let values = &mut self.values[row * width..][..width];

@@ -70,8 +70,8 @@ impl Answer {
     pub fn read<T: OfRow>(mut self) -> Result<Vec<T>, DbErr> {
         let width = self.columns.len();
         let places: Vec<usize> = match T::COLUMNS {
-            Columns::Named(names) => names.iter().map(|name| self.place(name)).collect::<Result<_, _>>()?,
-            Columns::Placed(count) if count == width => (0..width).collect(),
+            Columns::Named(names) => self.places(names.iter().copied())?,
+            Columns::Placed(count) if width == count || width == 0 => (0..width).collect(),
             Columns::Placed(count) => {
                 return Err(DbErr::Custom(format!("a question answers {width} columns, and {count} are read")));
             }
@@ -89,11 +89,11 @@ impl Answer {
 
     /// The rows of a table.
     pub fn models<E: Modelled>(mut self) -> Result<Vec<E::Model>, DbErr> {
-        let column = |column: E::Column| Ok((column, self.place(column.as_str())?));
-        let columns: Vec<(E::Column, usize)> = E::Column::iter().map(column).collect::<Result<_, DbErr>>()?;
+        let columns: Vec<E::Column> = E::Column::iter().collect();
+        let places = self.places(columns.iter().map(IdenStatic::as_str))?;
         let width = self.columns.len().max(1);
         let made = |values: &mut [Value]| {
-            E::model(columns.iter().map(|(column, place)| (*column, taken(&mut values[*place]))))
+            E::model(columns.iter().zip(&places).map(|(column, place)| (*column, taken(&mut values[*place]))))
         };
         self.values.chunks_exact_mut(width).map(made).collect()
     }

@@ -65,7 +65,8 @@ fn rows_are_read_by_what_their_columns_are_called_or_by_where_they_are() {
     let values: Vec<_> = found().values_of(["flag", "id"]).unwrap().collect();
     assert_eq!(values[0], [Value::from(true), Uuid::from_u128(1).into()]);
     assert_eq!(of(&["n"], vec![1_i64.into(), 2_i64.into()]).column::<i64>().unwrap(), [1, 2]);
-    assert!(Answer::default().read::<Some>().is_err());
+    assert!(Answer::default().read::<Some>().unwrap().is_empty());
+    assert!(Answer::again(&[]).unwrap().models::<things::Entity>().unwrap().is_empty());
     assert!(of(&["flag", "number"], Vec::new()).read::<Some>().unwrap().is_empty());
 }
 
