@@ -264,6 +264,7 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
             folder,
             &[".unwrap()", ".expect("],
             &[
+                "answers/src/tests",
                 "launcher/src/config/tests",
                 "src/database/tests",
                 "src/ledger/tests",

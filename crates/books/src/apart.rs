@@ -6,6 +6,7 @@
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::error::Result;
+use answers::Ask;
 use schema::tables::{EntryKind, books, entries};
 use sea_orm::sea_query::{Expr, Query, SelectStatement, SimpleExpr, UnionType};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
@@ -61,7 +62,7 @@ pub async fn between_years(cx: &Cx<'_>) -> Result<Vec<i64>> {
         .column(entries::Column::Number)
         .filter(entries::Column::BusinessId.eq(cx.business_id()?))
         .filter(entries::Column::Number.in_subquery(numbers_of(cx, &[EntryKind::YearEnd])?));
-    Ok(numbers.into_tuple().all(&cx.db).await?)
+    Ok(numbers.column_of(&cx.db).await?)
 }
 
 /// The numbers of the entries of these kinds, and of what took them back.

@@ -9,9 +9,10 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use answers::Ask;
 use schema::tables::{account_days, account_months, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
 use words::sums::{Figure, Sums as _};
 
@@ -27,12 +28,13 @@ pub struct Balance {
 /// By account and currency.
 pub type Balances = HashMap<(RecordId, String), Balance>;
 
-#[derive(FromQueryResult)]
-struct Sum {
-    account_id: RecordId,
-    currency: String,
-    base: BookMoney,
-    own: Money,
+answers::of_row! {
+    struct Sum {
+        account_id: RecordId,
+        currency: String,
+        base: BookMoney,
+        own: Money,
+    }
 }
 
 /// An exact sum: PostgreSQL would make it a decimal.
@@ -120,7 +122,7 @@ async fn gather<E: EntityTrait>(
     balances: &mut Balances,
     apply: fn(Balance, Balance) -> Option<Balance>,
 ) -> Result<()> {
-    for row in rows.into_model::<Sum>().all(&cx.db).await? {
+    for row in rows.read::<Sum>(&cx.db).await? {
         let balance = balances.entry((row.account_id, row.currency)).or_default();
         let part = Balance { base: row.base, own: row.own };
         *balance = apply(*balance, part).ok_or_else(|| Error::internal("a balance outgrew its number"))?;

@@ -16,6 +16,7 @@ use crate::ids::{BusinessId, RecordId};
 use crate::limits::Moves;
 use crate::money::BookMoney;
 use crate::settled::KINDS;
+use answers::Ask;
 use rules::postable::TaxAccount;
 use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::refusal::Refusal;
@@ -100,7 +101,7 @@ async fn all(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
         )
         .distinct()
         .order_by_asc(tax_facts::Column::DocumentId);
-    Ok(found.into_tuple().all(&cx.db).await?)
+    Ok(found.column_of(&cx.db).await?)
 }
 
 /// What was carried so far from accounts of tax that is due.
@@ -115,7 +116,7 @@ async fn booked(
         .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
     let mut found: BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>> = BTreeMap::new();
-    for row in rows.all(&cx.db).await? {
+    for row in rows.models(&cx.db).await? {
         let Some(account) = row.account_id.filter(|account| !waiting.contains(account)) else { continue };
         found.entry(row.document_id).or_default().push((row.entry_date, (account, row.duty), row.home_tax.negated()));
     }

@@ -12,6 +12,7 @@ use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
 use crate::periods::Module;
 use crate::settled::{History, KINDS, too_large};
+use answers::Ask;
 use rules::tax::due::{Figures, Part, due};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
@@ -119,7 +120,7 @@ impl Known {
             facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
         }
         let facts: Vec<tax_facts::Model> =
-            facts.all(&cx.db).await?.into_iter().filter(|fact| fact.kind != Some(TaxKind::ReverseCharge)).collect();
+            facts.models(&cx.db).await?.into_iter().filter(|fact| fact.kind != Some(TaxKind::ReverseCharge)).collect();
         let origins = origins(cx, &facts).await?;
         let mut by_document: HashMap<RecordId, Vec<tax_facts::Model>> = HashMap::new();
         for fact in facts {
@@ -207,8 +208,7 @@ pub async fn modules_settled(cx: &Cx<'_>, document: RecordId) -> Result<Vec<Modu
         .filter(allocations::Column::SourceDocumentId.eq(document))
         .filter(allocations::Column::RemovedAt.is_null())
         .distinct()
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     if settled.is_empty() { Ok(Vec::new()) } else { modules(cx, &settled).await }
 }
@@ -232,8 +232,7 @@ async fn origins(cx: &Cx<'_>, facts: &[tax_facts::Model]) -> Result<HashMap<Reco
             .columns([entries::Column::Number, entries::Column::Id])
             .filter(entries::Column::BusinessId.eq(cx.business_id()?))
             .filter(entries::Column::Id.is_in(ids.iter().copied()))
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let days: Vec<(i64, Day)> = tax_facts::Entity::find()
             .select_only()
@@ -241,8 +240,7 @@ async fn origins(cx: &Cx<'_>, facts: &[tax_facts::Model]) -> Result<HashMap<Reco
             .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
             .filter(tax_facts::Column::EntryNumber.is_in(entries.iter().map(|(number, _)| *number)))
             .distinct()
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let days: HashMap<i64, Day> = days.into_iter().collect();
         origins.extend(entries.into_iter().filter_map(|(number, id)| Some((id, *days.get(&number)?))));

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Money};
 use crate::portions::next_entries;
+use answers::Ask;
 use rules::account::AccountClass;
 use schema::account as accounts;
 use schema::tables::{entries, entry_lines};
@@ -79,7 +80,7 @@ async fn begin(cx: &Cx<'_>, format: JournalFormat, currency: &Currency<'_>) -> R
     let all = accounts::Entity::find()
         .filter(accounts::Column::BusinessId.eq(business))
         .order_by_asc(accounts::Column::Code)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let first: Option<(Option<Day>, Option<i64>)> = entries::Entity::find()
         .select_only()
@@ -96,8 +97,7 @@ async fn begin(cx: &Cx<'_>, format: JournalFormat, currency: &Currency<'_>) -> R
         .column(entry_lines::Column::Currency)
         .distinct()
         .filter(entry_lines::Column::BusinessId.eq(business))
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     let used: BTreeSet<String> = used.into_iter().chain([currency.code.to_owned()]).collect();
     let head = head(format, currency, (first, &used), all.iter().filter(|account| !account.is_group), &names)?;

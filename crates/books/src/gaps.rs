@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::tables::{documents, number_counters};
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -30,7 +31,7 @@ pub async fn gaps_of(cx: &Cx<'_>, series: RecordId, first: i64) -> Result<Vec<Pe
         .filter(number_counters::Column::BusinessId.eq(cx.business_id()?))
         .filter(number_counters::Column::SeriesId.eq(series))
         .order_by_asc(number_counters::Column::Period)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let mut periods = Vec::new();
     for counter in counters {
@@ -42,8 +43,7 @@ pub async fn gaps_of(cx: &Cx<'_>, series: RecordId, first: i64) -> Result<Vec<Pe
             .filter(documents::Column::Period.eq(counter.period.as_str()))
             .filter(documents::Column::Sequence.is_not_null())
             .order_by_asc(documents::Column::Sequence)
-            .into_tuple()
-            .all(&cx.db)
+            .column_of(&cx.db)
             .await?;
         periods.push(PeriodGaps {
             period: counter.period,

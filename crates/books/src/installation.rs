@@ -11,6 +11,7 @@ use crate::seal::sums::Sums;
 use crate::seal::tables::{TABLES, Whose};
 use crate::seal::{Seals, same, writing};
 use crate::texts::hex;
+use answers::Answers;
 use ring::hmac;
 use schema::tables::books;
 use sea_orm::ActiveValue::Set;
@@ -272,7 +273,7 @@ async fn write_signed(connection: &impl ConnectionTrait, seals: &Seals, row: Mod
 }
 
 /// Seals what belongs to no company, for the first time.
-pub async fn seal(connection: &impl ConnectionTrait, (seals, keys): (&Seals, &Keys)) -> Result<()> {
+pub async fn seal(connection: &impl Answers, (seals, keys): (&Seals, &Keys)) -> Result<()> {
     let mut sums = Sums::default();
     for table in TABLES.iter().filter(|table| table.whose == Whose::Installation) {
         *sums.of_table(table.name) = writing::seal_all(connection, seals, table, None).await?;

@@ -10,6 +10,7 @@ use crate::desk::{Desk, Standing};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Money};
+use answers::Ask;
 use rules::course;
 use schema::aliases::Named;
 use schema::tables::{DocumentKind, Stage, allocations, open_item_moves, open_items};
@@ -101,7 +102,7 @@ pub async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_items::M
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
         .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()));
     // Sorted here: asked for an order, the engine may walk all items of the company for it.
-    let mut rows = rows.all(&cx.db).await?;
+    let mut rows = rows.models(&cx.db).await?;
     rows.sort_by_key(|row| row.id);
     Ok(rows)
 }
@@ -122,7 +123,7 @@ pub async fn settled_from(cx: &Cx<'_>, item: &open_items::Model) -> Result<Optio
         .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
         .filter(allocations::Column::RemovedAt.is_null())
         .filter(either);
-    let rows = rows.all(&cx.db).await?.into_iter();
+    let rows = rows.models(&cx.db).await?.into_iter();
     Ok(rows.filter(|row| [row.source_id, row.target_id].contains(&item.id)).map(|row| row.date).min())
 }
 
@@ -134,7 +135,7 @@ async fn moved_after(cx: &Cx<'_>, items: &[RecordId], day: Day) -> Result<Vec<(R
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(open_item_moves::Column::OpenItemId.is_in(items.iter().copied()))
         .filter(open_item_moves::Column::Date.gt(day));
-    Ok(moves.into_tuple().all(&cx.db).await?)
+    Ok(moves.read(&cx.db).await?)
 }
 
 /// How much of open items is left at the least from a day on, without its sign, and from when there is more.
@@ -174,7 +175,7 @@ pub async fn settled_days(cx: &Cx<'_>, item: &open_items::Model) -> Result<Vec<(
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(open_item_moves::Column::OpenItemId.eq(item.id))
         .filter(open_item_moves::Column::AllocationId.is_not_null());
-    let moves: Vec<(Day, Money)> = moves.into_tuple().all(&cx.db).await?;
+    let moves: Vec<(Day, Money)> = moves.read(&cx.db).await?;
     let sign = if item.amount.is_negative() { 1 } else { -1 };
     Ok(course::levels(moves.into_iter().map(|(day, amount)| (day, i128::from(amount.units()) * sign))))
 }

@@ -2,6 +2,7 @@
 
 use crate::cx::Cx;
 use crate::error::Result;
+use answers::Ask;
 use schema::tables::{entries, entry_lines};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
@@ -24,8 +25,7 @@ async fn counted(cx: &Cx<'_>, of: &[entries::Model]) -> Result<HashMap<i64, i64>
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::EntryNumber.is_in(of.iter().map(|entry| entry.number)))
         .group_by(entry_lines::Column::EntryNumber)
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(counts.into_iter().collect())
 }
@@ -74,7 +74,7 @@ pub async fn of_entries(cx: &Cx<'_>, of: &[entries::Model]) -> Result<Vec<entry_
         .filter(entry_lines::Column::EntryNumber.is_in(of.iter().map(|entry| entry.number)))
         .order_by_asc(entry_lines::Column::EntryNumber)
         .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     Ok(lines)
 }

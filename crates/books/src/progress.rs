@@ -13,13 +13,14 @@ use crate::desk::{Desk, Standing};
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
+use answers::Ask;
 pub use chain::{Chain, chains, of_documents, of_lines};
 use rules::course;
 use schema::kind::Phase;
 pub use schema::standing::{less, more, too_many};
 use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use words::sown::{Fault, sown};
 use words::sums::Figure;
@@ -154,12 +155,6 @@ impl Figure for Promised {
 
 /// What open orders promise of items.
 pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordId, Promised>> {
-    #[derive(FromQueryResult)]
-    struct Open {
-        item_id: RecordId,
-        kind: DocumentKind,
-        quantity: i64,
-    }
     let mut promised: HashMap<RecordId, Promised> = HashMap::new();
     if items.is_empty() {
         return Ok(promised);
@@ -180,10 +175,10 @@ pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordI
         .filter(left.gt(0))
         .group_by(progress::Column::ItemId)
         .group_by(progress::Column::Kind);
-    for open in rows.into_model::<Open>().all(&cx.db).await? {
-        let of_item = promised.entry(open.item_id).or_default();
-        let quantity = Quantity::from_units(open.quantity);
-        if open.kind == DocumentKind::SalesOrder {
+    for (item, kind, quantity) in rows.read::<(RecordId, DocumentKind, i64)>(&cx.db).await? {
+        let of_item = promised.entry(item).or_default();
+        let quantity = Quantity::from_units(quantity);
+        if kind == DocumentKind::SalesOrder {
             of_item.to_customers = quantity;
         } else {
             of_item.by_suppliers = quantity;
@@ -201,7 +196,7 @@ pub async fn followers(cx: &Cx<'_>, lines: impl Iterator<Item = RecordId>) -> Re
     let rows = progress::Entity::find()
         .filter(progress::Column::BusinessId.eq(cx.business_id()?))
         .filter(progress::Column::SourceLineId.is_in(ids));
-    Ok(rows.all(&cx.db).await?)
+    Ok(rows.models(&cx.db).await?)
 }
 
 /// Notes in the history what a document did to a line.
@@ -256,7 +251,7 @@ async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
         .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, progress_moves::Column::LineId, taking.iter().copied()))
         .filter(progress_moves::Column::IsCorrection.eq(false));
-    let moves = moves.all(&cx.db).await?;
+    let moves = moves.models(&cx.db).await?;
     for id in taking {
         let Some((line, step)) = plan.steps.get(&id) else { continue };
         let own: Vec<&progress_moves::Model> = moves.iter().filter(|moved| moved.line_id == id).collect();
@@ -422,7 +417,7 @@ pub async fn take_back(
         .filter(progress_moves::Column::BusinessId.eq(row.business_id))
         .filter(progress_moves::Column::DocumentId.eq(row.id))
         .filter(progress_moves::Column::IsCorrection.eq(false))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let own = of_documents(cx, &[row.id]).await?;
     let mut sums: BTreeMap<RecordId, Step> = BTreeMap::new();

@@ -15,33 +15,36 @@ use crate::ids::RecordId;
 use crate::limits::Moves;
 use crate::money::{BookMoney, Money};
 use crate::periods::Module;
+use answers::Ask;
 use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::purse::{Move, Purse, evenings};
 use rules::refusal::Refusal;
 use schema::account as accounts;
 use schema::tables::{DocumentKind, EntryKind, entries, entry_lines};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
 
 /// An account, and what of it is in one other currency.
 type Key = (RecordId, String);
 
-/// A line that moved money in another currency, with what its entry says.
-#[derive(Debug, Clone, FromQueryResult)]
-struct Moved {
-    number: i64,
-    id: RecordId,
-    kind: EntryKind,
-    document_kind: DocumentKind,
-    document_id: RecordId,
-    reverses_id: Option<RecordId>,
-    account_id: RecordId,
-    date: Day,
-    amount: BookMoney,
-    currency: String,
-    currency_amount: Money,
+answers::of_row! {
+    /// A line that moved money in another currency, with what its entry says.
+    #[derive(Debug, Clone)]
+    struct Moved {
+        number: i64,
+        id: RecordId,
+        kind: EntryKind,
+        document_kind: DocumentKind,
+        document_id: RecordId,
+        reverses_id: Option<RecordId>,
+        account_id: RecordId,
+        date: Day,
+        amount: BookMoney,
+        currency: String,
+        currency_amount: Money,
+    }
 }
 
 /// Brings what money is carried at to what it is after all that a command moved. It comes after a command, and with it.
@@ -98,8 +101,7 @@ async fn story(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], from: Day
             .filter(entry_lines::Column::Date.gte(since))
             .order_by_asc(entry_lines::Column::EntryNumber)
             .order_by_asc(entry_lines::Column::Position)
-            .into_model::<Moved>()
-            .all(&cx.db)
+            .read::<Moved>(&cx.db)
             .await?;
         moved.extend(awaiting.iter().filter(|line| line.date >= since).cloned());
         let known: HashSet<RecordId> = moved.iter().map(|line| line.id).collect();
@@ -176,8 +178,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
         .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount))), "base")
         .group_by(entry_lines::Column::AccountId)
         .group_by(entry_lines::Column::Currency)
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     for (account, currency, base) in revalued {
         let purse = purses.entry((account, currency)).or_default();
@@ -250,8 +251,7 @@ async fn moves(cx: &Cx<'_>, moved: &[Moved], place: impl Fn(&Moved) -> Option<us
         .columns([accounts::Column::Id, accounts::Column::AsSaidUntil])
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
         .filter(accounts::Column::AsSaidUntil.gt(crate::BEFORE_THE_FIRST))
-        .into_tuple::<(RecordId, i64)>()
-        .all(&cx.db)
+        .read::<(RecordId, i64)>(&cx.db)
         .await?
         .into_iter()
         .collect();

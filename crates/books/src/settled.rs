@@ -6,6 +6,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use answers::Ask;
 use rules::tax::due::Settlement;
 use rules::tax::facts::TaxOrigin;
 use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
@@ -47,7 +48,7 @@ impl History {
             moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
         }
         let mut found = Self { moves: HashMap::new(), lapses: HashMap::new() };
-        for moved in moves.all(&cx.db).await? {
+        for moved in moves.models(&cx.db).await? {
             if documents.contains(&moved.document_id) {
                 found.moves.entry(moved.document_id).or_default().push(moved);
             }
@@ -57,7 +58,7 @@ impl History {
         if few {
             all = all.filter(allocations::Column::TargetDocumentId.is_in(documents.iter().copied()));
         }
-        for row in all.all(&cx.db).await? {
+        for row in all.models(&cx.db).await? {
             if !documents.contains(&row.target_document_id) {
                 continue;
             }
@@ -134,6 +135,6 @@ async fn reduced(
     if let Some(known) = last_known(cx, point).await? {
         facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
     }
-    let found: Vec<(i64, TaxOrigin)> = facts.distinct().into_tuple().all(&cx.db).await?;
+    let found: Vec<(i64, TaxOrigin)> = facts.distinct().read(&cx.db).await?;
     Ok(found.into_iter().collect())
 }

@@ -25,6 +25,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity, UnitPrice};
 use adjusting::Waits;
+use answers::Ask;
 use change::{Change, Worth};
 use rules::stock::{Effect, TooLarge};
 use schema::tables::{DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves};
@@ -307,7 +308,7 @@ async fn live_facts(cx: &Cx<'_>, document: RecordId) -> Result<Vec<stock_facts::
     let rows = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::DocumentId.eq(document))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let cancelled: HashSet<RecordId> = rows.iter().filter_map(|row| row.cancels_id).collect();
     let live = |row: &stock_facts::Model| row.kind != FactKind::Cancellation && !cancelled.contains(&row.id);
@@ -320,7 +321,7 @@ pub async fn live_receipts(cx: &Cx<'_>, lines: impl IntoIterator<Item = RecordId
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::LineId.is_in(lines))
         .filter(stock_facts::Column::Kind.eq(FactKind::Receipt))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     without_cancelled(cx, receipts).await
 }
@@ -329,7 +330,7 @@ async fn without_cancelled(cx: &Cx<'_>, facts: Vec<stock_facts::Model>) -> Resul
     let cancelled: HashSet<RecordId> = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::CancelsId.is_in(facts.iter().map(|fact| fact.id)))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?
         .into_iter()
         .filter_map(|row| row.cancels_id)
@@ -352,7 +353,7 @@ async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> 
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::OfLineId.is_in(left))
         .filter(stock_facts::Column::Kind.eq(FactKind::CostChange))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let own = |fact: &stock_facts::Model| gone.iter().any(|gone| gone.fact.id == fact.id);
     if without_cancelled(cx, naming).await?.iter().any(|fact| !own(fact)) {
@@ -367,9 +368,9 @@ async fn check_outlived(cx: &Cx<'_>, gone: &[Gone]) -> Result<()> {
     let of = |business| stock_facts::Entity::find().filter(stock_facts::Column::BusinessId.eq(business));
     let business = cx.business_id()?;
     let lines = gone.iter().map(|gone| gone.fact.line_id);
-    let named = of(business).filter(stock_facts::Column::OfLineId.is_in(lines)).all(&cx.db).await?;
+    let named = of(business).filter(stock_facts::Column::OfLineId.is_in(lines)).models(&cx.db).await?;
     let began: HashMap<RecordId, &stock_facts::Model> = named.iter().map(|fact| (fact.id, fact)).collect();
-    let ends = of(business).filter(stock_facts::Column::CancelsId.is_in(began.keys().copied())).all(&cx.db).await?;
+    let ends = of(business).filter(stock_facts::Column::CancelsId.is_in(began.keys().copied())).models(&cx.db).await?;
     let outlives = |end: &&stock_facts::Model| {
         let Some(fact) = end.cancels_id.and_then(|id| began.get(&id)) else { return false };
         let origin = gone.iter().find(|gone| Some(gone.fact.line_id) == fact.of_line_id);

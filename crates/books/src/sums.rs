@@ -10,9 +10,10 @@ use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::tables::{EntryKind, account_days, account_months, entry_lines};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
 use words::sums::Figure;
 
@@ -97,11 +98,12 @@ impl Moved {
 
 pub type Sums = HashMap<RecordId, Moved>;
 
-#[derive(FromQueryResult)]
-struct Row {
-    account_id: RecordId,
-    debit: i64,
-    credit: i64,
+answers::of_row! {
+    struct Row {
+        account_id: RecordId,
+        debit: i64,
+        credit: i64,
+    }
 }
 
 /// What every account was moved by in a span, but for what lies between two years, which is no business of either; and
@@ -188,7 +190,7 @@ fn of_lines(cx: &Cx<'_>, span: Span) -> Result<Select<entry_lines::Entity>> {
 }
 
 async fn gather<E: EntityTrait>(cx: &Cx<'_>, rows: Select<E>, sums: &mut Sums, sign: i64) -> Result<()> {
-    for row in rows.into_model::<Row>().all(&cx.db).await? {
+    for row in rows.read::<Row>(&cx.db).await? {
         let moved = sums.entry(row.account_id).or_default();
         let add = |left: i64, right: i64| left.checked_add(right * sign);
         *moved = add(moved.debit, row.debit)

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Funds;
 use crate::settled::too_large;
+use answers::Ask;
 use rules::exchange::Valued;
 use rules::posting::{About, Line, Posting, Subject, TaxTag};
 use rules::tax::TaxKind;
@@ -109,14 +110,14 @@ pub async fn postings(cx: &Cx<'_>, entries: &[EntryRef]) -> Result<Vec<Posting>>
         .filter(entry_lines::Column::EntryNumber.is_in(numbers()))
         .order_by_asc(entry_lines::Column::EntryNumber)
         .order_by_asc(entry_lines::Column::Position)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let facts = tax_facts::Entity::find()
         .filter(tax_facts::Column::BusinessId.eq(business))
         .filter(tax_facts::Column::EntryNumber.is_in(numbers()))
         .order_by_asc(tax_facts::Column::EntryNumber)
         .order_by_asc(tax_facts::Column::Place)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let posting = |entry: &EntryRef| {
         let own = lines.iter().filter(|line| line.entry_number == entry.number);
@@ -143,7 +144,7 @@ async fn of_document(cx: &Cx<'_>, document: RecordId) -> Result<Vec<tax_facts::M
         .filter(tax_facts::Column::Origin.ne(TaxOrigin::Carry))
         .order_by_asc(tax_facts::Column::EntryNumber)
         .order_by_asc(tax_facts::Column::Place)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     // A new version takes all of the old one back.
     let last = facts.iter().map(|fact| fact.document_version).max();
@@ -165,7 +166,7 @@ async fn credits_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<RecordId>> {
         .filter(document_links::Column::BusinessId.eq(business))
         .filter(document_links::Column::SourceDocumentId.eq(document))
         .filter(document_links::Column::Relation.eq(Relation::Credits));
-    let credits: Vec<RecordId> = links.into_tuple().all(&cx.db).await?;
+    let credits: Vec<RecordId> = links.column_of(&cx.db).await?;
     if credits.is_empty() || sown(Fault::DiscountOfWhatWasCredited) {
         return Ok(Vec::new());
     }
@@ -176,7 +177,7 @@ async fn credits_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<RecordId>> {
         .filter(documents::Column::Id.is_in(credits))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .order_by_asc(documents::Column::Id);
-    Ok(live.into_tuple().all(&cx.db).await?)
+    Ok(live.column_of(&cx.db).await?)
 }
 
 /// What is left of the tax of a document after what was credited of it and what settlements took off it.
@@ -191,7 +192,7 @@ pub async fn left_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(tax_facts::Column::SettlesId.eq(document))
         .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Discount, TaxOrigin::WriteOff, TaxOrigin::Credited]))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?
         .iter()
         .map(fact)

@@ -6,6 +6,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::money::{Amount, BookMoney, Quantity};
+use answers::Ask;
 use books::cx::Cx;
 use books::desk::Rehearsed;
 use books::seal::heads;
@@ -229,7 +230,7 @@ impl Rows for Entries {
             .order_by_asc(entry_lines::Column::EntryNumber)
             .order_by_asc(entry_lines::Column::Position)
             .limit(most)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         if most.is_some_and(|most| lines.len() as u64 >= most) {
             let why = format!("makes a page of more than {MOST_LINES} lines; ask for fewer entries");
@@ -241,8 +242,7 @@ impl Rows for Entries {
             .columns([accounts::Column::Id, accounts::Column::Code, accounts::Column::Name])
             .filter(accounts::Column::BusinessId.eq(business.id))
             .filter(accounts::Column::Id.is_in(named))
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let names: HashMap<RecordId, (String, String)> =
             names.into_iter().map(|(id, code, name)| (id, (code, name))).collect();

@@ -7,6 +7,7 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Quantity, UnitPrice};
 use crate::stored::AsJson;
+use answers::Ask;
 use books::access::Business;
 use books::cx::Cx;
 use books::progress::{self, Promised};
@@ -320,7 +321,7 @@ impl Rows for Items {
             stock::Entity::find()
                 .filter(stock::Column::BusinessId.eq(cx.business_id()?))
                 .filter(stock::Column::ItemId.is_in(kept))
-                .all(&cx.db)
+                .models(&cx.db)
                 .await?
         };
         let found: HashMap<RecordId, (Quantity, BookMoney)> =

@@ -12,6 +12,7 @@ use crate::operation::ReplyKind;
 use crate::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::Resource;
 use crate::rows::Weighed;
+use answers::Ask;
 use books::auth::password::NewPassword;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -324,7 +325,7 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
             .order_by_asc(audit_log::Column::Sequence)
             .limit(DEFAULT_PAGE_SIZE.min(query.page_size - before))
             .offset((query.page - 1) * query.page_size + before)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         if query.page_size > DEFAULT_PAGE_SIZE {
             some.iter().try_for_each(|row| weighed.add(crate::changes::weight(row)))?;

@@ -8,6 +8,7 @@ use crate::ids::RecordId;
 use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use crate::resource::Resource;
 use ::books::cx::Cx;
+use answers::{Ask, Modelled};
 use sea_orm::sea_query::{Expr, Func, LikeExpr, NullOrdering, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
@@ -70,7 +71,7 @@ impl<C> Filter<C> {
 }
 
 pub trait Rows: Resource {
-    type Entity: EntityTrait<Model: Clone + Send + Sync>;
+    type Entity: Modelled + EntityTrait<Model: Clone + Send + Sync>;
 
     const ID: Column<Self>;
     /// When the row was last changed.
@@ -202,13 +203,13 @@ async fn page<M: Rows>(
 ) -> Result<Vec<Row<M>>> {
     let named = |rows: Select<M::Entity>| sorted(rows).select_only().column(M::ID).limit(size).offset(after);
     if M::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
-        return weighed::<M>(cx, named(rows).into_tuple().all(&cx.db).await?).await;
+        return weighed::<M>(cx, named(rows).column_of(&cx.db).await?).await;
     }
     if after < near {
-        return Ok(sorted(rows).limit(size).offset(after).all(&cx.db).await?);
+        return Ok(sorted(rows).limit(size).offset(after).models(&cx.db).await?);
     }
     let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
-    Ok(sorted(of_page).all(&cx.db).await?)
+    Ok(sorted(of_page).models(&cx.db).await?)
 }
 
 /// The same from the greatest value of the first column down. An index that is read so has those without a value first, and
@@ -237,7 +238,7 @@ async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M
     let mut found: HashMap<RecordId, Row<M>> = HashMap::with_capacity(named.len());
     for some in named.chunks(AT_ONCE) {
         let some = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.is_in(some.iter().copied()));
-        let some = some.all(&cx.db).await?;
+        let some = some.models(&cx.db).await?;
         some.iter().try_for_each(|row| weighed.add(M::weight(row)))?;
         for row in some {
             if let sea_orm::Value::Uuid(Some(id)) = row.get(M::ID) {

@@ -8,6 +8,7 @@ use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission::{GrantInput, check_grants, check_within};
 use crate::stored::AsJson;
+use answers::Ask;
 use books::access::Business;
 use books::api_keys::{PREFIX, digest, network_of};
 use books::audit::{AuditAction, Change};
@@ -198,7 +199,8 @@ fn secret() -> Result<String> {
 
 /// Ends the keys that a member made in the company in scope.
 pub(crate) async fn end_all_of(cx: &Cx<'_>, user: UserId) -> Result<()> {
-    let theirs = table::Entity::find().filter(ApiKeys::reach(cx)?).filter(Column::UserId.eq(user)).all(&cx.db).await?;
+    let theirs =
+        table::Entity::find().filter(ApiKeys::reach(cx)?).filter(Column::UserId.eq(user)).models(&cx.db).await?;
     for view in ApiKeys::views(cx, theirs).await? {
         let id = view.keeping.id;
         table::Entity::delete_many().filter(ApiKeys::reach(cx)?).filter(Column::Id.eq(id)).exec(&cx.db).await?;
@@ -272,7 +274,7 @@ pub(crate) async fn end_everywhere(cx: &Cx<'_>, user: UserId) -> Result<()> {
     for change in end(&cx.db, (user, here), cx.now).await? {
         cx.record(here, change)?;
     }
-    for row in good(user).all(&cx.db).await? {
+    for row in good(user).models(&cx.db).await? {
         end(&cx.db, (user, row.business_id), cx.now).await?;
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::audit::{self, AuditAction, AuditVerdict};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -225,7 +226,7 @@ impl Portions for Exported {
                 .filter(Column::Sequence.gt(after))
                 .order_by_asc(Column::Sequence)
                 .limit(u64::try_from(left.min(PORTION)).map_err(Error::internal)?)
-                .all(&cx.db)
+                .models(&cx.db)
                 .await?;
             let Some(last) = rows.last().map(|row| row.sequence) else { return Ok(None) };
             self.at = Some((last, left - i64::try_from(rows.len()).map_err(Error::internal)?));

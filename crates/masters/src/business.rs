@@ -13,6 +13,7 @@ use crate::field::Faults;
 use crate::ids::{BusinessId, RecordId};
 use crate::stored::AsJson;
 use crate::{account, lock, number_series, permission};
+use answers::Ask;
 use books::access::{Business, Seat};
 use books::auth::invitation;
 use books::chart::{SystemRole, load_with};
@@ -191,11 +192,11 @@ impl Rows for Businesses {
         let memberships = membership::Entity::find()
             .filter(membership::Column::UserId.eq(cx.user))
             .filter(membership::Column::BusinessId.is_in(rows.iter().map(|row| row.id)))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let sets = schema::permission::Entity::find()
             .filter(schema::permission::Column::Id.is_in(memberships.iter().map(|one| one.permission_id)))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let mut seats: HashMap<BusinessId, Seat> =
             sets.into_iter().map(|set| (set.business_id, cx.narrowed(Seat::of(set)))).collect();

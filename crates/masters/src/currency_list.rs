@@ -5,6 +5,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Rate;
+use answers::Ask;
 use books::cx::Cx;
 use kit::list::{Direction, FilterValue, ListQuery, Page, Parameter, Reads};
 use kit::operation::Verb;
@@ -95,7 +96,7 @@ impl Resource for Currencies {
             .filter(rates::Column::BusinessId.eq(cx.business_id()?))
             .filter(rates::Column::Date.lte(cx.today()?))
             .order_by_asc(rates::Column::Date)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         // The latest comes last, and stays.
         let latest: HashMap<String, (Rate, Day)> =

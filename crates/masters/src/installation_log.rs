@@ -5,6 +5,7 @@
 use crate::audit_log::AuditLog;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
+use answers::Ask;
 use books::audit::{self, AuditVerdict};
 use books::cx::Cx;
 use kit::changes::{AuditRecord, example, shown};
@@ -98,7 +99,7 @@ pub async fn after(cx: &Cx<'_>, sequence: i64, limit: u64) -> Result<Vec<(i64, S
         .filter(Column::Sequence.gt(sequence))
         .order_by_asc(Column::Sequence)
         .limit(limit);
-    let rows = rows.all(&cx.db).await?;
+    let rows = rows.models(&cx.db).await?;
     let places: Vec<i64> = rows.iter().map(|row| row.sequence).collect();
     let json = |record: &AuditRecord| serde_json::to_string(record).map_err(Error::internal);
     let records = shown(cx, rows).await?;

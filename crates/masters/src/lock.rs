@@ -9,6 +9,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
 use crate::ids::{BusinessId, UserId};
 use crate::stored::AsJson;
+use answers::Ask;
 use books::access::Business;
 use books::auth::user;
 use books::cx::Cx;
@@ -264,7 +265,7 @@ pub(crate) async fn dates_in_force(
     let locks = table::Entity::find()
         .filter(Column::BusinessId.is_in(businesses))
         .order_by_asc(Column::Sequence)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     // The newest of each company comes last.
     Ok(locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect())

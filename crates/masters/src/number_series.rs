@@ -5,6 +5,7 @@
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId};
+use answers::Ask;
 use books::access::Business;
 use books::audit::{AuditAction, Change};
 use books::cx::Cx;
@@ -205,7 +206,7 @@ impl Rows for NumberSeries {
         let counters = number_counters::Entity::find()
             .filter(number_counters::Column::BusinessId.eq(business.id))
             .filter(number_counters::Column::SeriesId.is_in(rows.iter().map(|row| row.id)))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let issued: Vec<(RecordId, i64)> = documents::Entity::find()
             .select_only()
@@ -215,8 +216,7 @@ impl Rows for NumberSeries {
             .filter(documents::Column::SeriesId.is_in(rows.iter().map(|row| row.id)))
             .filter(documents::Column::Number.is_not_null())
             .group_by(documents::Column::SeriesId)
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let view = |row: table::Model| {
             let period = period_of(row.reset_on, business, today);
@@ -347,7 +347,7 @@ async fn dethrone(cx: &Cx<'_>, kind: DocumentKind, heir: RecordId) -> Result<()>
         .filter(Column::Type.eq(kind))
         .filter(Column::IsDefault.eq(true))
         .filter(Column::Id.ne(heir))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     for row in before {
         let old = rows::one_view::<NumberSeries>(cx, row.clone()).await?;

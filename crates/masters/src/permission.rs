@@ -7,6 +7,7 @@ use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, BookMoney};
 use crate::stored::AsJson;
+use answers::Ask;
 use books::access::{Business, Seat};
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -21,7 +22,7 @@ use schema::membership;
 use schema::rights::{Action, Limits, Rights, Role};
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect, Value};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashMap;
@@ -289,21 +290,15 @@ impl Rows for Permissions {
     }
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<PermissionSetView>> {
-        #[derive(FromQueryResult)]
-        struct Held {
-            permission_id: RecordId,
-            members: i64,
-        }
-        let held: Vec<Held> = membership::Entity::find()
+        let held: Vec<(RecordId, i64)> = membership::Entity::find()
             .select_only()
             .column(membership::Column::PermissionId)
             .column_as(membership::Column::UserId.count(), "members")
             .filter(membership::Column::BusinessId.eq(cx.business_id()?))
             .group_by(membership::Column::PermissionId)
-            .into_model()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
-        let held: HashMap<RecordId, i64> = held.into_iter().map(|one| (one.permission_id, one.members)).collect();
+        let held: HashMap<RecordId, i64> = held.into_iter().collect();
         let decimals = cx.business()?.currency_decimals;
         let view = |row: table::Model| PermissionSetView {
             members: held.get(&row.id).copied().unwrap_or_default(),

@@ -5,10 +5,11 @@
 //! - What begins a transaction takes along what is asked first in it, and what ends one what is written last.
 
 use crate::fault::Fault;
-use crate::link::{Answer, Inner, Link, taken, tell};
-use crate::values::{Bound, Many, Shape};
+use crate::link::{Inner, Link, Outcome, taken, tell};
+use crate::values::{Bound, Many};
+use answers::Answer;
 use futures_util::future::{join, join_all, try_join};
-use sea_orm::{ProxyRow, Statement as Asked, Value};
+use sea_orm::{Statement as Asked, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,7 +45,7 @@ impl From<Asked> for Leg {
 }
 
 /// What each leg was answered, in their order; rows that are put in answer nothing.
-pub type Answers = Vec<Vec<ProxyRow>>;
+pub type Answers = Vec<Answer>;
 
 /// The server said that it does no more in a transaction after something in it failed.
 const AFTER_A_FAILURE: &str = "25P02";
@@ -106,7 +107,7 @@ impl Bare {
             }
             Self::Statement(sql, values) => {
                 let (statement, values) = inner.prepare(sql, values).await?;
-                Ready::Statement(Shape::of(statement.columns())?, statement, values)
+                Ready::Statement(statement, values)
             }
         })
     }
@@ -115,20 +116,20 @@ impl Bare {
 /// A leg that can be sent.
 enum Ready {
     Rows(Statement, Vec<Many>),
-    Statement(Shape, Statement, Vec<Bound>),
+    Statement(Statement, Vec<Bound>),
 }
 
 impl Ready {
-    async fn sent(&self, inner: &Inner) -> Result<Vec<ProxyRow>, Fault> {
+    async fn sent(&self, inner: &Inner) -> Result<Answer, Fault> {
         match self {
-            Self::Rows(statement, columns) => inner.put(statement, columns).await.map(|_| Vec::new()),
-            Self::Statement(shape, statement, values) => inner.read(statement, values, shape, usize::MAX).await,
+            Self::Rows(statement, columns) => inner.put(statement, columns).await.map(|_| Answer::default()),
+            Self::Statement(statement, values) => inner.read(statement, values, usize::MAX).await,
         }
     }
 }
 
 /// What the legs of a flight came to: what failed first is told, and not what followed from it.
-fn all(done: Vec<Result<Vec<ProxyRow>, Fault>>) -> Result<Answers, Fault> {
+fn all(done: Vec<Result<Answer, Fault>>) -> Result<Answers, Fault> {
     let failed = |done: &Result<_, Fault>| done.as_ref().err().filter(|fault| !is_after_a_failure(fault)).cloned();
     match done.iter().find_map(failed) {
         Some(fault) => Err(fault),
@@ -149,7 +150,7 @@ async fn prepared(inner: &Inner, legs: Vec<Bare>) -> Result<Vec<Ready>, Fault> {
 }
 
 /// Each is sent when it is asked for the first time, which happens in their order.
-async fn sent(inner: &Inner, legs: &[Ready]) -> Vec<Result<Vec<ProxyRow>, Fault>> {
+async fn sent(inner: &Inner, legs: &[Ready]) -> Vec<Result<Answer, Fault>> {
     join_all(legs.iter().map(|leg| leg.sent(inner))).await
 }
 
@@ -168,10 +169,10 @@ impl Link {
             let inner = self.inner().clone();
             let asked = self.ask(Box::pin(async move {
                 let some = prepared(&inner, some).await?;
-                all(sent(&inner, &some).await).map(Answer::Flight)
+                all(sent(&inner, &some).await).map(Outcome::Flight)
             }));
             match asked.await? {
-                Answer::Flight(some) => answers.extend(some),
+                Outcome::Flight(some) => answers.extend(some),
                 _ => return Err(not_answered()),
             }
         }
@@ -202,13 +203,13 @@ impl Link {
             let (first, legs) = try_join(first, async { Ok(sent(&inner, &legs).await) }).await?;
             first?;
             Ok(match all(legs) {
-                Ok(answers) => Answer::Flight(answers),
-                Err(fault) => Answer::Failed(fault),
+                Ok(answers) => Outcome::Flight(answers),
+                Err(fault) => Outcome::Failed(fault),
             })
         }));
         match asked.await? {
-            Answer::Flight(answers) => Ok(Ok(answers)),
-            Answer::Failed(fault) => Ok(Err(fault)),
+            Outcome::Flight(answers) => Ok(Ok(answers)),
+            Outcome::Failed(fault) => Ok(Err(fault)),
             _ => Err(not_answered()),
         }
     }
@@ -241,7 +242,7 @@ impl Link {
             let (legs, text) = join(legs, text).await;
             // The word on all of it is that on the text; but why that was not come to, the legs say.
             match text {
-                Ok(_) => Ok(Answer::Done),
+                Ok(_) => Ok(Outcome::Done),
                 Err(fault) if fault.ends_connection() => Err(fault),
                 Err(fault) => Err(all(legs).err().unwrap_or(fault)),
             }

@@ -287,12 +287,19 @@ async fn look(link: &mut Option<Link>, target: &Target) -> Result<bool, Fault> {
     Ok(waiting)
 }
 
+answers::of_row! {
+    struct Glanced {
+        reads_only: bool,
+        waiting: bool,
+    }
+}
+
 async fn glance(link: &Link) -> Result<bool, Fault> {
-    let rows = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
-    let row = rows.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;
-    let flag = |name: &str| row.try_get::<bool, _>(name).map_err(|error| Fault::ours(error.to_string()));
-    if flag("reads_only")? {
+    let answer = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
+    let found: Vec<Glanced> = answer.read().map_err(|error| Fault::ours(error.to_string()))?;
+    let glanced = found.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;
+    if glanced.reads_only {
         return Err(Fault::away("the database takes no writes: it is a standby, or is set to read only"));
     }
-    flag("waiting")
+    Ok(glanced.waiting)
 }

@@ -101,6 +101,6 @@ impl Server {
 async fn off(link: &Link) -> Result<Vec<String>, Fault> {
     let asked =
         "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off' ORDER BY name";
-    let rows = link.query(sea_orm::Statement::from_string(sea_orm::DbBackend::Postgres, asked)).await?;
-    rows.iter().map(|row| row.try_get::<String, _>("name").map_err(|error| Fault::ours(error.to_string()))).collect()
+    let answer = link.query(sea_orm::Statement::from_string(sea_orm::DbBackend::Postgres, asked)).await?;
+    answer.column().map_err(|error| Fault::ours(error.to_string()))
 }

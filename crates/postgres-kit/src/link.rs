@@ -9,11 +9,10 @@ use crate::fault::Fault;
 use crate::flight::{Answers, Leg};
 use crate::prepared::Prepared;
 use crate::target::Target;
-use crate::values::{Bound, Many, Shape};
+use crate::values::{Bound, Many, add, answer};
+use answers::Answer;
 use futures_util::StreamExt;
-use sea_orm::{
-    ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement as Asked,
-};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement as Asked};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +26,8 @@ use tokio_postgres::{AsyncMessage, Client, Config, SimpleQueryMessage, Statement
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// What a statement came to.
-pub(crate) enum Answer {
-    Rows(Vec<ProxyRow>),
+pub(crate) enum Outcome {
+    Rows(Answer),
     Count(u64),
     /// What the legs of a flight were answered.
     Flight(Answers),
@@ -37,7 +36,7 @@ pub(crate) enum Answer {
     Done,
 }
 
-pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Fault>> + Send>>;
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Outcome, Fault>> + Send>>;
 
 /// What COMMIT came to.
 #[derive(Debug)]
@@ -158,22 +157,21 @@ impl Link {
 
     // ── Statements ──
 
-    pub async fn query(&self, asked: Asked) -> Result<Vec<ProxyRow>, Fault> {
+    pub async fn query(&self, asked: Asked) -> Result<Answer, Fault> {
         self.query_some(asked, usize::MAX).await
     }
 
     /// So many rows at most; what is beyond is not kept.
-    pub async fn query_some(&self, asked: Asked, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+    pub async fn query_some(&self, asked: Asked, most: usize) -> Result<Answer, Fault> {
         let (sql, values) = taken(asked)?;
         tell(1, &sql);
         let inner = self.inner.clone();
-        let answer = self.ask(Box::pin(async move {
+        let outcome = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
-            let shape = Shape::of(statement.columns())?;
-            inner.read(&statement, &values, &shape, most).await.map(Answer::Rows)
+            inner.read(&statement, &values, most).await.map(Outcome::Rows)
         }));
-        match answer.await? {
-            Answer::Rows(rows) => Ok(rows),
+        match outcome.await? {
+            Outcome::Rows(rows) => Ok(rows),
             _ => Err(Fault::ours("a question was answered without rows")),
         }
     }
@@ -182,13 +180,13 @@ impl Link {
         let (sql, values) = taken(asked)?;
         tell(1, &sql);
         let inner = self.inner.clone();
-        let answer = self.ask(Box::pin(async move {
+        let outcome = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
             let count = inner.client.execute_raw(&statement, values).await;
-            inner.unless_stale(count).map(Answer::Count)
+            inner.unless_stale(count).map(Outcome::Count)
         }));
-        match answer.await? {
-            Answer::Count(count) => Ok(count),
+        match outcome.await? {
+            Outcome::Count(count) => Ok(count),
             _ => Err(Fault::ours("a statement was answered without a count")),
         }
     }
@@ -197,13 +195,13 @@ impl Link {
     pub async fn batch(&self, sql: impl Into<String>) -> Result<u64, Fault> {
         let (sql, inner) = (sql.into(), self.inner.clone());
         tell(1, &sql);
-        match self.ask(Box::pin(async move { inner.plainly(&sql).await.map(Answer::Count) })).await? {
-            Answer::Count(count) => Ok(count),
+        match self.ask(Box::pin(async move { inner.plainly(&sql).await.map(Outcome::Count) })).await? {
+            Outcome::Count(count) => Ok(count),
             _ => Ok(0),
         }
     }
 
-    pub(crate) async fn ask(&self, asked: Answering) -> Result<Answer, Fault> {
+    pub(crate) async fn ask(&self, asked: Answering) -> Result<Outcome, Fault> {
         let _turn = self.turn.lock().await;
         if let Some(fault) = &*lock(&self.spent) {
             return Err(fault.clone());
@@ -231,11 +229,11 @@ impl Link {
     }
 
     /// The answer to what is under way.
-    async fn answer(&self) -> Result<Answer, Fault> {
+    async fn answer(&self) -> Result<Outcome, Fault> {
         poll_fn(|context| {
             let mut under_way = lock(&self.under_way);
             let Some(asked) = under_way.as_mut() else {
-                return Poll::Ready(Ok(Answer::Done));
+                return Poll::Ready(Ok(Outcome::Done));
             };
             let answer = ready!(asked.as_mut().poll(context));
             *under_way = None;
@@ -402,20 +400,15 @@ impl Inner {
     }
 
     /// What a question is answered: so many rows at most.
-    pub(crate) async fn read(
-        &self,
-        statement: &Statement,
-        values: &[Bound],
-        shape: &Shape,
-        most: usize,
-    ) -> Result<Vec<ProxyRow>, Fault> {
+    pub(crate) async fn read(&self, statement: &Statement, values: &[Bound], most: usize) -> Result<Answer, Fault> {
         let rows = self.client.query_raw(statement, values).await;
         let mut rows = pin!(self.unless_stale(rows)?);
-        let mut found = Vec::new();
-        while found.len() < most
+        let (mut found, mut count) = (answer(statement.columns()), 0);
+        while count < most
             && let Some(row) = rows.next().await
         {
-            found.push(shape.read(&self.unless_stale(row)?)?);
+            add(&self.unless_stale(row)?, &mut found)?;
+            count += 1;
         }
         Ok(found)
     }
@@ -471,10 +464,10 @@ impl ConnectionTrait for Link {
     }
 
     async fn query_one_raw(&self, asked: Asked) -> Result<Option<QueryResult>, DbErr> {
-        Ok(self.query(asked).await?.into_iter().next().map(QueryResult::from))
+        self.query(asked).await?.into_result()
     }
 
     async fn query_all_raw(&self, asked: Asked) -> Result<Vec<QueryResult>, DbErr> {
-        Ok(self.query(asked).await?.into_iter().map(QueryResult::from).collect())
+        self.query(asked).await?.into_results()
     }
 }

@@ -5,7 +5,8 @@ use crate::flight::{Answers, Leg};
 use crate::health::Health;
 use crate::link::{Begin, Committed, Link};
 use crate::target::Target;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, ProxyRow, QueryResult, Statement};
+use answers::Answer;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -213,7 +214,7 @@ impl Lease {
 
 impl Lease {
     /// So many rows at most; what is beyond is not kept.
-    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Answer, Fault> {
         self.run(|link| link.query_some(asked, most)).await
     }
 
@@ -225,7 +226,7 @@ impl Lease {
 
 impl Pool {
     /// So many rows at most, by whichever connection is free.
-    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+    pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Answer, Fault> {
         self.lease().await?.query_some(asked, most).await
     }
 }
@@ -260,11 +261,11 @@ impl ConnectionTrait for Lease {
     }
 
     async fn query_one_raw(&self, asked: Statement) -> Result<Option<QueryResult>, DbErr> {
-        Ok(self.run(|link| link.query(asked)).await?.into_iter().next().map(QueryResult::from))
+        self.run(|link| link.query(asked)).await?.into_result()
     }
 
     async fn query_all_raw(&self, asked: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        Ok(self.run(|link| link.query(asked)).await?.into_iter().map(QueryResult::from).collect())
+        self.run(|link| link.query(asked)).await?.into_results()
     }
 }
 

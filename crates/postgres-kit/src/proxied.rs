@@ -100,7 +100,7 @@ impl Proxied {
 #[async_trait::async_trait]
 impl ProxyDatabaseTrait for Proxied {
     async fn query(&self, statement: Statement) -> Result<Vec<ProxyRow>, DbErr> {
-        self.run(self.0.link.query(statement)).await
+        self.run(self.0.link.query(statement)).await?.into_rows()
     }
 
     async fn execute(&self, statement: Statement) -> Result<ProxyExecResult, DbErr> {

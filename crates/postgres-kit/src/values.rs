@@ -4,9 +4,9 @@
 //! type that nobody has spoken of is refused, on the way out and on the way in.
 
 use crate::fault::Fault;
+use answers::Answer;
 use bytes::BytesMut;
-use sea_orm::{ProxyRow, Value};
-use std::collections::BTreeMap;
+use sea_orm::Value;
 use std::error::Error;
 use tokio_postgres::types::{FromSql, IsNull, Kind, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Column, Row};
@@ -140,40 +140,16 @@ impl ToSql for Many {
     to_sql_checked!();
 }
 
-/// As many values as entities read by their place in a row.
-const MOST_PLACES: usize = 12;
+/// An answer without rows, of a statement of these columns.
+pub(crate) fn answer(columns: &[Column]) -> Answer {
+    Answer::of(columns.iter().map(|column| column.name().to_owned()).collect())
+}
 
-/// The columns of a statement, as entities read them: by name, and by place where it is short. Names of places come before
-/// all others, in the order of the statement; two columns of one name are read by their places alone. In the order of what
-/// they are called by, so that no row is sorted.
-pub(crate) struct Shape(Vec<(String, usize)>);
-
-impl Shape {
-    pub(crate) fn of(columns: &[Column]) -> Result<Self, Fault> {
-        let by_place = columns.len() <= MOST_PLACES;
-        let mut called = Vec::with_capacity(columns.len() * (1 + usize::from(by_place)));
-        for (place, column) in columns.iter().enumerate() {
-            let name = column.name();
-            let twice = columns.iter().filter(|other| other.name() == name).count() > 1;
-            if twice && !by_place {
-                return Err(Fault::ours(format!("a statement answers two columns named {name}")));
-            }
-            if by_place {
-                called.push((format!("\0{place:02}"), place));
-            }
-            if !twice {
-                called.push((name.to_owned(), place));
-            }
-        }
-        called.sort();
-        Ok(Self(called))
+pub(crate) fn add(row: &Row, into: &mut Answer) -> Result<(), Fault> {
+    for place in 0..row.len() {
+        into.add(read(row, place)?);
     }
-
-    pub(crate) fn read(&self, row: &Row) -> Result<ProxyRow, Fault> {
-        let value = |(called, place): &(String, usize)| Ok((called.clone(), read(row, *place)?));
-        let values: Result<BTreeMap<_, _>, Fault> = self.0.iter().map(value).collect();
-        Ok(ProxyRow::new(values?))
-    }
+    Ok(())
 }
 
 fn read(row: &Row, place: usize) -> Result<Value, Fault> {

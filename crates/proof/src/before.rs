@@ -7,30 +7,33 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
+use answers::Ask;
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::entry_lines::{self, Column};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 
-/// The lines of an account on a day.
-#[derive(FromQueryResult)]
-struct OfDay {
-    account_id: RecordId,
-    currency: String,
-    date: Day,
-    debit: Money,
-    amount: Money,
-    own: Money,
+answers::of_row! {
+    /// The lines of an account on a day.
+    struct OfDay {
+        account_id: RecordId,
+        currency: String,
+        date: Day,
+        debit: Money,
+        amount: Money,
+        own: Money,
+    }
 }
 
-#[derive(FromQueryResult)]
-struct OfParty {
-    party_id: Named,
-    account_id: RecordId,
-    currency: String,
-    amount: Money,
-    own: Money,
+answers::of_row! {
+    struct OfParty {
+        party_id: Named,
+        account_id: RecordId,
+        currency: String,
+        amount: Money,
+        own: Money,
+    }
 }
 
 /// Adds all lines up to an entry to the sums of a walk, and tells it what of them is in force.
@@ -49,7 +52,7 @@ pub(super) async fn add(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Res
             .filter(Column::Currency.ne(reader.company().base_currency.as_str()))
             .order_by_asc(Column::EntryNumber)
             .order_by_asc(Column::Position)
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let mut rest = abroad.as_slice();
         for header in &headers {
@@ -79,8 +82,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         .group_by(Column::AccountId)
         .group_by(Column::Currency)
         .group_by(Column::Date)
-        .into_model::<OfDay>()
-        .all(&reader.db)
+        .read::<OfDay>(&reader.db)
         .await?;
     for OfDay { account_id, currency, date, debit, amount, own } in days {
         let [debit, amount, own] = [debit, amount, own].map(|sum| Wide::from(sum.units()));
@@ -96,8 +98,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         .group_by(Column::PartyId)
         .group_by(Column::AccountId)
         .group_by(Column::Currency)
-        .into_model::<OfParty>()
-        .all(&reader.db)
+        .read::<OfParty>(&reader.db)
         .await?;
     for OfParty { party_id, account_id, currency, amount, own } in parties {
         let open = walk.parties.entry((party_id, account_id, currency)).or_default();

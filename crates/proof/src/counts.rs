@@ -6,6 +6,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, FactKind, documents, stock_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -54,7 +55,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
         let facts = stock_facts::Entity::find()
             .filter(stock_facts::Column::BusinessId.eq(reader.id()))
             .filter(stock_facts::Column::ItemId.eq(item))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let gone: HashMap<RecordId, Day> =
             facts.iter().filter_map(|fact| Some((fact.cancels_id?, fact.date))).collect();
@@ -107,7 +108,7 @@ async fn counts(reader: &Reader<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
             portion = portion.filter(documents::Column::Id.gt(last));
         }
         let limit = u64::try_from(PORTION).map_err(Error::internal)?;
-        let portion = portion.order_by_asc(documents::Column::Id).limit(limit).all(&reader.db).await?;
+        let portion = portion.order_by_asc(documents::Column::Id).limit(limit).models(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(counts) };
         last = Some(end.id);
         for row in portion {
@@ -137,8 +138,7 @@ async fn posted(reader: &Reader<'_>, ids: HashSet<RecordId>) -> Result<HashMap<R
             .columns([documents::Column::Id, documents::Column::PostedAt])
             .filter(documents::Column::BusinessId.eq(reader.id()))
             .filter(documents::Column::Id.is_in(portion.iter().copied()))
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         found.extend(rows);
     }

@@ -9,6 +9,7 @@ use super::{Check, Findings, Wide, shown};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{
     DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
@@ -58,8 +59,7 @@ async fn of_open_items(reader: &Reader<'_>, findings: &mut Findings) -> Result<u
         .columns([allocations::Column::SourceId, allocations::Column::TargetId])
         .filter(allocations::Column::BusinessId.eq(business))
         .filter(later)
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     let items: BTreeSet<RecordId> = ended.into_iter().flat_map(|(source, target)| [source, target]).collect();
     let items: Vec<RecordId> = items.into_iter().collect();
@@ -68,7 +68,7 @@ async fn of_open_items(reader: &Reader<'_>, findings: &mut Findings) -> Result<u
         let rows = open_item_moves::Entity::find()
             .filter(open_item_moves::Column::BusinessId.eq(business))
             .filter(open_item_moves::Column::OpenItemId.is_in(portion.iter().copied()));
-        for row in rows.all(&reader.db).await? {
+        for row in rows.models(&reader.db).await? {
             let moved = (row.date, Wide::from(row.amount.units()), row.allocation_id.is_some());
             moves.entry(row.open_item_id).or_default().push(moved);
         }
@@ -90,7 +90,7 @@ async fn ended(reader: &Reader<'_>) -> Result<Vec<RecordId>> {
         .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Status.eq(DocumentStatus::Void))
         .filter(later);
-    Ok(found.into_tuple().all(&reader.db).await?)
+    Ok(found.column_of(&reader.db).await?)
 }
 
 /// Lines of notes: what was invoiced and returned of them.
@@ -105,27 +105,27 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
             .filter(progress_moves::Column::DocumentId.is_in(portion.iter().copied()))
             .filter(progress_moves::Column::IsCorrection.eq(false))
             .distinct();
-        lines.extend(moved.into_tuple::<RecordId>().all(&reader.db).await?);
+        lines.extend(moved.column_of::<RecordId>(&reader.db).await?);
     }
     let gone_back = progress::Entity::find()
         .select_only()
         .column(progress::Column::LineId)
         .filter(progress::Column::BusinessId.eq(business))
         .filter(progress::Column::Returned.ne(0));
-    lines.extend(gone_back.into_tuple::<RecordId>().all(&reader.db).await?);
+    lines.extend(gone_back.column_of::<RecordId>(&reader.db).await?);
     let lines: Vec<RecordId> = lines.into_iter().collect();
     for portion in lines.chunks(AT_ONCE) {
         let rows = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::LineId.is_in(portion.iter().copied()));
         let rows: Vec<progress::Model> =
-            rows.all(&reader.db).await?.into_iter().filter(|line| !line.is_order()).collect();
+            rows.models(&reader.db).await?.into_iter().filter(|line| !line.is_order()).collect();
         let moves = progress_moves::Entity::find()
             .filter(progress_moves::Column::BusinessId.eq(business))
             .filter(progress_moves::Column::LineId.is_in(rows.iter().map(|line| line.line_id)))
             .filter(progress_moves::Column::IsCorrection.eq(false));
         let mut taken: HashMap<RecordId, Vec<Took>> = HashMap::new();
-        for row in moves.all(&reader.db).await? {
+        for row in moves.models(&reader.db).await? {
             let took = [row.invoiced, row.returned].map(|quantity| Wide::from(quantity.units()));
             taken.entry(row.line_id).or_default().push((row.date, took));
         }
@@ -173,7 +173,7 @@ async fn contents(reader: &Reader<'_>, ids: &BTreeSet<RecordId>) -> Result<Vec<(
         let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
         Ok((row, content))
     };
-    rows.all(&reader.db).await?.into_iter().map(read).collect()
+    rows.models(&reader.db).await?.into_iter().map(read).collect()
 }
 
 async fn of_credits(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize> {
@@ -186,10 +186,10 @@ async fn of_credits(reader: &Reader<'_>, findings: &mut Findings) -> Result<usiz
     let mut invoices: BTreeSet<RecordId> = BTreeSet::new();
     for portion in ended(reader).await?.chunks(AT_ONCE) {
         let found = links().filter(document_links::Column::DocumentId.is_in(portion.iter().copied()));
-        invoices.extend(found.all(&reader.db).await?.into_iter().map(|link| link.source_document_id));
+        invoices.extend(found.models(&reader.db).await?.into_iter().map(|link| link.source_document_id));
     }
     for invoice in &invoices {
-        let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).all(&reader.db).await?;
+        let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).models(&reader.db).await?;
         let mut credits = Vec::new();
         for (row, content) in contents(reader, &found.iter().map(|link| link.document_id).collect()).await? {
             let mut took = HashMap::new();

@@ -4,6 +4,7 @@ use super::walk::Walk;
 use super::{Check, Findings, PORTION};
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::account as accounts;
 use schema::reader::Reader;
 use schema::tables::audit_log;
@@ -25,12 +26,8 @@ pub(super) async fn kept_answers(reader: &Reader<'_>) -> Result<Check> {
         if let Some(last) = last {
             portion = portion.filter(schema::idempotency::Column::RecordId.gt(last));
         }
-        let portion: Vec<RecordId> = portion
-            .order_by_asc(schema::idempotency::Column::RecordId)
-            .limit(PORTION)
-            .into_tuple()
-            .all(&reader.db)
-            .await?;
+        let portion: Vec<RecordId> =
+            portion.order_by_asc(schema::idempotency::Column::RecordId).limit(PORTION).column_of(&reader.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(*end);
         reader.pause().await?;
@@ -40,8 +37,7 @@ pub(super) async fn kept_answers(reader: &Reader<'_>) -> Result<Check> {
             .column(audit_log::Column::ResourceId)
             .filter(audit_log::Column::BusinessId.eq(reader.id()))
             .filter(audit_log::Column::ResourceId.is_in(portion.iter().copied()))
-            .into_tuple()
-            .all(&reader.db)
+            .column_of(&reader.db)
             .await?;
         let found: HashSet<RecordId> = found.into_iter().collect();
         kept += portion.len();
@@ -58,8 +54,7 @@ pub(super) async fn accounts_are_our_own(reader: &Reader<'_>, lines: &Walk) -> R
         .select_only()
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(reader.id()))
-        .into_tuple()
-        .all(&reader.db)
+        .column_of(&reader.db)
         .await?;
     let own: HashSet<RecordId> = own.into_iter().collect();
     let mut findings = Findings::default();

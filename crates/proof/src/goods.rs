@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity, UnitPrice};
+use answers::Ask;
 use schema::business::StockPolicy;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::item::NegativeStock;
@@ -127,15 +128,13 @@ async fn items(reader: &Reader<'_>) -> Result<BTreeSet<RecordId>> {
         .column(stock_facts::Column::ItemId)
         .filter(stock_facts::Column::BusinessId.eq(business))
         .distinct()
-        .into_tuple()
-        .all(&reader.db)
+        .column_of(&reader.db)
         .await?;
     let states: Vec<RecordId> = stock::Entity::find()
         .select_only()
         .column(stock::Column::ItemId)
         .filter(stock::Column::BusinessId.eq(business))
-        .into_tuple()
-        .all(&reader.db)
+        .column_of(&reader.db)
         .await?;
     ids.extend(states);
     Ok(ids.into_iter().collect())
@@ -144,11 +143,11 @@ async fn items(reader: &Reader<'_>) -> Result<BTreeSet<RecordId>> {
 /// The last day that ever was closed: what came late by then stands on a later day.
 async fn ever_closed(reader: &Reader<'_>) -> Result<Option<Day>> {
     let business = reader.id();
-    let locks = locks::Entity::find().filter(locks::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let locks = locks::Entity::find().filter(locks::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let years = years::Entity::find()
         .filter(years::Column::BusinessId.eq(business))
         .filter(years::Column::Status.ne(FiscalYearStatus::Open))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
     let of_locks = locks.iter().flat_map(|lock| [lock.lock_date, lock.stock_lock_date, lock.hard_lock_date]).flatten();
     Ok(of_locks.chain(years.iter().map(|year| year.ends)).max())
@@ -160,7 +159,7 @@ async fn facts_of(reader: &Reader<'_>, item: RecordId) -> Result<Vec<Fact>> {
         .filter(stock_facts::Column::BusinessId.eq(reader.id()))
         .filter(stock_facts::Column::ItemId.eq(item))
         .order_by_asc(stock_facts::Column::Id)
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
     let cancelled: HashMap<RecordId, Day> = rows.iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
     let facts = rows.into_iter().filter(|row| row.kind != FactKind::Cancellation);
@@ -209,7 +208,7 @@ impl Goods {
             .filter(stock_snapshots::Column::BusinessId.eq(business))
             .filter(stock_snapshots::Column::ItemId.eq(item.id))
             .order_by_asc(stock_snapshots::Column::Date)
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let mut evenings = snapshots.into_iter().peekable();
         let mut found: BTreeMap<Day, (Wide, Wide)> = BTreeMap::new();
@@ -272,7 +271,7 @@ impl Goods {
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(reader.id()))
             .filter(stock_lines::Column::ItemId.eq(item))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let mut kept: Costs =
             lines.into_iter().map(|line| ((line.date, line.sequence), (line.cost, line.was_missing))).collect();
@@ -315,8 +314,7 @@ impl Goods {
             .filter(stock_moves::Column::BusinessId.eq(business))
             .filter(stock_moves::Column::ItemId.eq(item))
             .group_by(stock_moves::Column::Date)
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let accounts: Vec<RecordId> = stock_facts::Entity::find()
             .select_only()
@@ -324,8 +322,7 @@ impl Goods {
             .filter(stock_facts::Column::BusinessId.eq(business))
             .filter(stock_facts::Column::ItemId.eq(item))
             .distinct()
-            .into_tuple()
-            .all(&reader.db)
+            .column_of(&reader.db)
             .await?;
         let posted: Vec<(Day, i64)> = entry_lines::Entity::find()
             .select_only()
@@ -335,8 +332,7 @@ impl Goods {
             .filter(entry_lines::Column::ItemId.eq(item))
             .filter(entry_lines::Column::AccountId.is_in(accounts))
             .group_by(entry_lines::Column::Date)
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let moved: BTreeMap<Day, (i64, i64)> =
             moved.into_iter().map(|(day, pieces, value)| (day, (pieces, value))).collect();
@@ -387,7 +383,7 @@ impl Goods {
             .filter(stock_facts::Column::ItemId.eq(item.id))
             .filter(stock_facts::Column::RecordedAt.lte(ruled))
             .filter(stock_facts::Column::CancelsId.is_not_null())
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let cancelled: HashMap<RecordId, Day> =
             cancelled.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
@@ -420,7 +416,7 @@ impl Goods {
         let lines = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::Kind.is_in([DocumentKind::DeliveryNote, DocumentKind::ReceiptNote]))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let kinds: HashMap<RecordId, &progress::Model> = lines.iter().map(|line| (line.line_id, line)).collect();
         let moved: Vec<(RecordId, Day, i64)> = progress_moves::Entity::find()
@@ -432,8 +428,7 @@ impl Goods {
             .filter(progress_moves::Column::AccountId.is_not_null())
             .group_by(progress_moves::Column::LineId)
             .group_by(progress_moves::Column::Date)
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let mut kept: BTreeMap<RecordId, BTreeMap<Day, i64>> = BTreeMap::new();
         for (line, day, value) in moved {

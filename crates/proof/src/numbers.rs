@@ -2,6 +2,7 @@
 
 use super::{Check, Findings, MOST_FINDINGS};
 use crate::error::Result;
+use answers::Ask;
 use schema::number_series as series;
 use schema::reader::Reader;
 use schema::tables::{DocumentStatus, documents, number_counters};
@@ -12,14 +13,14 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder,
 const PORTION: u64 = 20_000;
 
 pub(super) async fn numbers(reader: &Reader<'_>) -> Result<Check> {
-    let all = series::Entity::find().filter(series::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
+    let all = series::Entity::find().filter(series::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
     let mut findings = Findings::default();
     let (mut given, mut expected) = (0_i64, 0_i64);
     for series in all {
         let counters = number_counters::Entity::find()
             .filter(number_counters::Column::BusinessId.eq(reader.id()))
             .filter(number_counters::Column::SeriesId.eq(series.id))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         for counter in counters {
             let name = format!("{} {}", series.name, counter.period);
@@ -47,8 +48,7 @@ pub(super) async fn numbers(reader: &Reader<'_>) -> Result<Check> {
         .group_by(documents::Column::Number)
         .having(documents::Column::Id.count().gt(1))
         .limit(PORTION)
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     for (number, times) in twice {
         findings.add(format!("{number} was given {times} times"));
@@ -77,7 +77,7 @@ async fn numbers_after(reader: &Reader<'_>, counter: &number_counters::Model, la
     if let Some(last) = last {
         given = given.filter(documents::Column::Sequence.gt(last));
     }
-    Ok(given.order_by_asc(documents::Column::Sequence).limit(PORTION).into_tuple().all(&reader.db).await?)
+    Ok(given.order_by_asc(documents::Column::Sequence).limit(PORTION).column_of(&reader.db).await?)
 }
 
 /// A series in one period, from its first number to the last that was given.

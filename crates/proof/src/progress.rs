@@ -6,13 +6,14 @@ use super::{Check, Findings, PORTION, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::CLOSED;
 use schema::tables::Stage;
 use schema::tables::progress::Model as Line;
 use schema::tables::{DocumentKind, document_lines, documents, progress, progress_moves, stock_lines};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{HashMap, HashSet};
 use words::sums::Sums as _;
 
@@ -27,7 +28,7 @@ pub(super) async fn checks(reader: &Reader<'_>) -> Result<Vec<Check>> {
         if let Some(last) = last {
             portion = portion.filter(progress::Column::LineId.gt(last));
         }
-        let portion = portion.all(&reader.db).await?;
+        let portion = portion.models(&reader.db).await?;
         let Some(end) = portion.last() else { break };
         last = Some(end.line_id);
         reader.pause().await?;
@@ -71,8 +72,7 @@ pub(super) async fn waiting_follows_ledger(
         .filter(progress_moves::Column::AccountId.is_not_null())
         .group_by(progress_moves::Column::AccountId)
         .group_by(progress_moves::Column::Date)
-        .into_model::<OfDay>()
-        .all(&reader.db)
+        .read::<OfDay>(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -110,15 +110,16 @@ struct Lines {
     of_documents: Findings,
 }
 
-#[derive(FromQueryResult)]
-struct History {
-    line_id: RecordId,
-    quantity: i64,
-    fulfilled: i64,
-    invoiced: i64,
-    returned: i64,
-    cancelled: i64,
-    value: i64,
+answers::of_row! {
+    struct History {
+        line_id: RecordId,
+        quantity: i64,
+        fulfilled: i64,
+        invoiced: i64,
+        returned: i64,
+        cancelled: i64,
+        value: i64,
+    }
 }
 
 type Figures = [i64; 3];
@@ -148,7 +149,7 @@ impl Lines {
                 .filter(progress::Column::BusinessId.eq(reader.id()));
             history.filter(progress_moves::Column::LineId.not_in_subquery(QueryTrait::into_query(there)))
         };
-        Ok(history.into_model::<History>().all(&reader.db).await?)
+        Ok(history.read::<History>(&reader.db).await?)
     }
 
     async fn follow_history(&mut self, reader: &Reader<'_>, lines: &[Line]) -> Result<()> {
@@ -210,7 +211,7 @@ impl Lines {
                 DocumentKind::CreditNote,
                 DocumentKind::DebitNote,
             ]))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let invoices = bills.iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
         let brought = brought_back(reader, invoices).await?;
@@ -265,7 +266,7 @@ impl Lines {
             if let Some(last) = last {
                 portion = portion.filter(documents::Column::Id.gt(last));
             }
-            let portion = portion.all(&reader.db).await?;
+            let portion = portion.models(&reader.db).await?;
             let Some(end) = portion.last() else { return Ok(()) };
             last = Some(end.id);
             reader.pause().await?;
@@ -273,7 +274,7 @@ impl Lines {
             let lines = progress::Entity::find()
                 .filter(progress::Column::BusinessId.eq(reader.id()))
                 .filter(progress::Column::DocumentId.is_in(ids))
-                .all(&reader.db)
+                .models(&reader.db)
                 .await?;
             let of_orders = lines.iter().filter(|line| is_order(line)).map(|line| line.line_id);
             let notes = followers(reader, of_orders.collect()).await?;
@@ -348,7 +349,7 @@ async fn followers(reader: &Reader<'_>, lines: Vec<RecordId>) -> Result<Vec<Line
     let rows = progress::Entity::find()
         .filter(progress::Column::BusinessId.eq(reader.id()))
         .filter(progress::Column::SourceLineId.is_in(lines));
-    Ok(rows.all(&reader.db).await?)
+    Ok(rows.models(&reader.db).await?)
 }
 
 /// What credits of invoices brought back of goods, by the lines that these invoices billed.
@@ -357,12 +358,12 @@ async fn brought_back(reader: &Reader<'_>, invoices: HashMap<RecordId, RecordId>
     let credits = document_lines::Entity::find()
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(document_lines::Column::SourceLineId.is_in(invoices.keys().copied()))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
     let moved: HashSet<RecordId> = stock_lines::Entity::find()
         .filter(stock_lines::Column::BusinessId.eq(business))
         .filter(stock_lines::Column::DocumentId.is_in(credits.iter().map(|line| line.document_id)))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?
         .into_iter()
         .map(|line| line.line_id)

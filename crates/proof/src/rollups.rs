@@ -8,6 +8,7 @@ use crate::BEFORE_THE_FIRST;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountType;
 use schema::account::Keeper;
@@ -60,8 +61,7 @@ pub(super) async fn of_money(reader: &Reader<'_>) -> Result<HashMap<RecordId, (S
         .columns([accounts::Column::Id, accounts::Column::Code, accounts::Column::AsSaidUntil])
         .filter(accounts::Column::BusinessId.eq(reader.id()))
         .filter(accounts::Column::Type.is_in(kinds))
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     Ok(found.into_iter().map(|(id, code, last)| (id, (code, last))).collect())
 }
@@ -94,11 +94,11 @@ fn months_balance(lines: &Walk) -> Check {
 async fn control_accounts(reader: &Reader<'_>, lines: &Walk) -> Result<Check> {
     let rows = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(reader.id()))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
     let control: Vec<accounts::Model> = accounts::Entity::find()
         .filter(accounts::Column::BusinessId.eq(reader.id()))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?
         .into_iter()
         .filter(|account| account.keeper == Keeper::OpenItems)
@@ -146,19 +146,23 @@ pub(super) fn compare<K: Ord + Clone + Debug, V: PartialEq + Default + Debug>(
 async fn rollups(reader: &Reader<'_>, lines: &Walk) -> Result<Vec<Check>> {
     let business = reader.id();
     let days =
-        account_days::Entity::find().filter(account_days::Column::BusinessId.eq(business)).all(&reader.db).await?;
+        account_days::Entity::find().filter(account_days::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let days: BTreeMap<_, _> = days
         .into_iter()
         .map(|row| ((row.account_id, row.currency, row.date), wide(row.debit, row.credit, row.currency_amount)))
         .collect();
-    let months =
-        account_months::Entity::find().filter(account_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let months = account_months::Entity::find()
+        .filter(account_months::Column::BusinessId.eq(business))
+        .models(&reader.db)
+        .await?;
     let months: BTreeMap<_, _> = months
         .into_iter()
         .map(|row| ((row.account_id, row.currency, row.month), wide(row.debit, row.credit, row.currency_amount)))
         .collect();
-    let parties =
-        party_balances::Entity::find().filter(party_balances::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let parties = party_balances::Entity::find()
+        .filter(party_balances::Column::BusinessId.eq(business))
+        .models(&reader.db)
+        .await?;
     let parties: BTreeMap<_, (Wide, Wide)> = parties
         .into_iter()
         .map(|row| {

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
 use crate::stored::AsJson;
+use answers::Ask;
 use schema::aliases::Named;
 use schema::party as parties;
 use schema::reader::Reader;
@@ -23,7 +24,7 @@ async fn items_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<
     if let Some(last) = last {
         items = items.filter(open_items::Column::Id.gt(last));
     }
-    Ok(items.order_by_asc(open_items::Column::Id).limit(PORTION).all(&reader.db).await?)
+    Ok(items.order_by_asc(open_items::Column::Id).limit(PORTION).models(&reader.db).await?)
 }
 
 pub(super) async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
@@ -37,8 +38,7 @@ pub(super) async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
         reader.pause().await?;
         let moved = history(reader)
             .filter(open_item_moves::Column::OpenItemId.is_in(items.iter().map(|item| item.id)))
-            .into_model::<OfItem>()
-            .all(&reader.db)
+            .read::<OfItem>(&reader.db)
             .await?;
         let moved: HashMap<RecordId, (i64, i64)> = moved.into_iter().map(|row| (row.id, (row.own, row.base))).collect();
         for item in items {
@@ -59,7 +59,7 @@ pub(super) async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
         .filter(open_item_moves::Column::OpenItemId.not_in_subquery(QueryTrait::into_query(there)))
         .having(base.ne(0).or(own.ne(0)))
         .limit(PORTION);
-    for row in gone.into_model::<OfItem>().all(&reader.db).await? {
+    for row in gone.read::<OfItem>(&reader.db).await? {
         findings.add(format!("open item {} is gone, and its history leaves something open", row.id));
     }
     Ok(Check::of("V4d", "What is open equals its history", shown(left), shown(right), findings))
@@ -157,7 +157,7 @@ async fn taken_of(reader: &Reader<'_>, items: &[&open_items::Model]) -> Result<H
             .filter(allocations::Column::BusinessId.eq(reader.id()))
             .filter(side.is_in(documents.iter().copied()))
             .filter(allocations::Column::RemovedAt.is_null());
-        for one in rows.all(&reader.db).await? {
+        for one in rows.models(&reader.db).await? {
             let [target, source] = settles(&one);
             let of_side = if matches!(side, allocations::Column::TargetDocumentId) { target } else { source };
             let (id, own, base, _) = of_side;
@@ -182,7 +182,7 @@ pub(super) async fn judge_allocations(reader: &Reader<'_>, live: &mut Live, find
         if let Some(last) = last {
             portion = portion.filter(allocations::Column::Id.gt(last));
         }
-        let portion = portion.order_by_asc(allocations::Column::Id).limit(PORTION).all(&reader.db).await?;
+        let portion = portion.order_by_asc(allocations::Column::Id).limit(PORTION).models(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(()) };
         last = Some(end.id);
         reader.pause().await?;
@@ -190,7 +190,7 @@ pub(super) async fn judge_allocations(reader: &Reader<'_>, live: &mut Live, find
         let items = open_items::Entity::find()
             .filter(open_items::Column::BusinessId.eq(reader.id()))
             .filter(open_items::Column::Id.is_in(named))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let items: HashMap<RecordId, &open_items::Model> =
             items.iter().filter(|item| is_touched(item)).map(|item| (item.id, item)).collect();
@@ -226,8 +226,7 @@ async fn merged(reader: &Reader<'_>) -> Result<HashMap<RecordId, RecordId>> {
         .columns([parties::Column::Id, parties::Column::MergedIntoId])
         .filter(parties::Column::BusinessId.eq(reader.id()))
         .filter(parties::Column::MergedIntoId.is_not_null())
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     Ok(rows.into_iter().filter_map(|(id, into)| Some((id, into?))).collect())
 }
@@ -252,8 +251,7 @@ pub(super) async fn parties_stand(reader: &Reader<'_>) -> Result<Check> {
         .column(parties::Column::Id)
         .filter(parties::Column::BusinessId.eq(business))
         .filter(parties::Column::MergedIntoId.is_null())
-        .into_tuple::<RecordId>()
-        .all(&reader.db)
+        .column_of::<RecordId>(&reader.db)
         .await?
         .into_iter()
         .collect();
@@ -263,8 +261,7 @@ pub(super) async fn parties_stand(reader: &Reader<'_>) -> Result<Check> {
         .column_as(open_items::Column::Id.count(), "items")
         .filter(open_items::Column::BusinessId.eq(business))
         .group_by(open_items::Column::PartyId)
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     let mut findings = Findings::default();
     let (mut standing, mut all) = (0, 0);
@@ -280,8 +277,7 @@ pub(super) async fn parties_stand(reader: &Reader<'_>) -> Result<Check> {
             .filter(open_items::Column::BusinessId.eq(business))
             .filter(Condition::all().add(Expr::col(open_items::Column::PartyId).eq(party.as_written().0)))
             .limit(PORTION)
-            .into_tuple()
-            .all(&reader.db)
+            .column_of(&reader.db)
             .await?;
         for id in of_nobody {
             findings.add(format!("open item {id}: its party {} is nobody", party.as_written()));

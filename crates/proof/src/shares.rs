@@ -6,6 +6,7 @@ use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::packed::Packed;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -95,8 +96,7 @@ async fn content_of(reader: &Reader<'_>, ids: Vec<RecordId>) -> Result<Vec<(Reco
         .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Id.is_in(ids))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     let read = |(id, number, content): (RecordId, Option<String>, Packed)| {
         Ok((id, number, serde_json::from_str(&content).map_err(Error::internal)?))
@@ -118,7 +118,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
         if let Some(last) = last {
             portion = portion.filter(document_links::Column::SourceDocumentId.gt(last));
         }
-        let mut links = portion.all(&reader.db).await?;
+        let mut links = portion.models(&reader.db).await?;
         let Some(end) = links.last().map(|link| link.source_document_id) else { break };
         if links.len() as u64 >= PORTION {
             // The last one may have more links than were read; all of them are read with it.
@@ -127,7 +127,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
                 .filter(document_links::Column::Relation.eq(Relation::Credits))
                 .filter(document_links::Column::SourceDocumentId.eq(end));
             links.retain(|link| link.source_document_id != end);
-            links.extend(whole.all(&reader.db).await?);
+            links.extend(whole.models(&reader.db).await?);
         }
         last = Some(end);
         reader.pause().await?;

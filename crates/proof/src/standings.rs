@@ -7,19 +7,21 @@ use super::{Check, Findings, PORTION};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, documents};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 
-/// What is read of a document here: not what it is about.
-#[derive(FromQueryResult)]
-struct Standing {
-    pub(super) id: RecordId,
-    pub(super) number: Option<String>,
-    status: DocumentStatus,
-    pub(super) entries: EntryRefs,
-    base_total: Money,
-    pub(super) kind: DocumentKind,
+answers::of_row! {
+    /// What is read of a document here: not what it is about.
+    struct Standing {
+        pub(super) id: RecordId,
+        pub(super) number: Option<String>,
+        status: DocumentStatus,
+        pub(super) entries: EntryRefs,
+        base_total: Money,
+        pub(super) kind: DocumentKind,
+    }
 }
 
 /// Where documents and allocations do not stand for what is in force, it is all looked at again.
@@ -53,8 +55,7 @@ async fn stand(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) ->
         if let Some(last) = last {
             portion = portion.filter(documents::Column::Id.gt(last));
         }
-        let portion =
-            portion.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Standing>().all(&reader.db).await?;
+        let portion = portion.order_by_asc(documents::Column::Id).limit(PORTION).read::<Standing>(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(()) };
         last = Some(end.id);
         reader.read(portion.len());

@@ -7,29 +7,32 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
+use answers::Ask;
 use schema::account as accounts;
 use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::{document_counts, documents, open_item_moves, progress_moves, stock, stock_lines, stock_moves};
 use sea_orm::sea_query::{Expr, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
 
-#[derive(FromQueryResult)]
-pub(super) struct OfDay {
-    pub(super) account_id: RecordId,
-    pub(super) currency: String,
-    pub(super) date: Day,
-    pub(super) base: i64,
-    pub(super) own: i64,
+answers::of_row! {
+    pub(super) struct OfDay {
+        pub(super) account_id: RecordId,
+        pub(super) currency: String,
+        pub(super) date: Day,
+        pub(super) base: i64,
+        pub(super) own: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-pub(super) struct OfItem {
-    pub(super) id: RecordId,
-    pub(super) base: i64,
-    pub(super) own: i64,
+answers::of_row! {
+    pub(super) struct OfItem {
+        pub(super) id: RecordId,
+        pub(super) base: i64,
+        pub(super) own: i64,
+    }
 }
 
 pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
@@ -38,7 +41,7 @@ pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
 
 /// What is held against the walk along the ledger.
 pub(super) async fn beside_ledger(reader: &Reader<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
-    let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
+    let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
     let kept = |keeper: Keeper| -> HashSet<RecordId> {
         all.iter().filter(|account| account.keeper == keeper).map(|account| account.id).collect()
     };
@@ -75,7 +78,7 @@ async fn accounts_of_notes(reader: &Reader<'_>) -> Result<Vec<RecordId>> {
         .filter(progress_moves::Column::BusinessId.eq(reader.id()))
         .filter(progress_moves::Column::AccountId.is_not_null())
         .distinct();
-    Ok(accounts.into_tuple().all(&reader.db).await?)
+    Ok(accounts.column_of(&reader.db).await?)
 }
 
 /// Lines of some accounts, by account, currency and day: in the company's currency and in their own.
@@ -118,8 +121,7 @@ async fn history_follows_ledger(reader: &Reader<'_>, walk: &Walk, control: &Hash
         .group_by(open_item_moves::Column::AccountId)
         .group_by(open_item_moves::Column::Currency)
         .group_by(open_item_moves::Column::Date)
-        .into_model::<OfDay>()
-        .all(&reader.db)
+        .read::<OfDay>(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -145,8 +147,7 @@ async fn stock_follows_ledger(reader: &Reader<'_>, walk: &Walk, inventory: &Hash
         .filter(stock_moves::Column::BusinessId.eq(reader.id()))
         .group_by(stock_moves::Column::AccountId)
         .group_by(stock_moves::Column::Date)
-        .into_model::<OfDay>()
-        .all(&reader.db)
+        .read::<OfDay>(&reader.db)
         .await?;
     let kept: Days = rows
         .into_iter()
@@ -179,14 +180,13 @@ async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
         .group_by(documents::Column::Kind)
         .group_by(documents::Column::Stage)
         .group_by(documents::Column::Status)
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     let there: BTreeMap<(String, String), i64> =
         there.into_iter().map(|(kind, stage, status, count)| ((kind, stage.unwrap_or(status)), count)).collect();
     let counted = document_counts::Entity::find()
         .filter(document_counts::Column::BusinessId.eq(reader.id()))
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
     let counted: BTreeMap<(String, String), i64> =
         counted.into_iter().filter(|row| row.count != 0).map(|row| ((row.kind, row.standing), row.count)).collect();
@@ -211,8 +211,7 @@ async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
         .column_as(reader.sum(column(stock_moves::Column::Quantity)), "own")
         .filter(stock_moves::Column::BusinessId.eq(business))
         .group_by(stock_moves::Column::ItemId)
-        .into_model::<OfItem>()
-        .all(&reader.db)
+        .read::<OfItem>(&reader.db)
         .await?;
     let lines = stock_lines::Entity::find()
         .select_only()
@@ -221,8 +220,7 @@ async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
         .column_as(reader.sum(column(stock_lines::Column::Quantity)), "own")
         .filter(stock_lines::Column::BusinessId.eq(business))
         .group_by(stock_lines::Column::ItemId)
-        .into_model::<OfItem>()
-        .all(&reader.db)
+        .read::<OfItem>(&reader.db)
         .await?;
     let by_item = |rows: Vec<OfItem>| -> HashMap<RecordId, (i64, i64)> {
         rows.into_iter().map(|row| (row.id, (row.own, row.base))).collect()
@@ -230,7 +228,7 @@ async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
     let (moves, lines) = (by_item(moves), by_item(lines));
     let mut findings = Findings::default();
     let (mut left, mut right): (Wide, Wide) = (0, 0);
-    let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).models(&reader.db).await?;
     for state in states {
         let kept = (state.quantity.units(), state.value.units());
         let history = moves.sum_of(&state.item_id);

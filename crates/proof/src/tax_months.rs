@@ -5,9 +5,10 @@ use super::{Check, Wide, shown};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::{Answers, Ask};
 use schema::reader::Reader;
 use schema::tables::{tax_facts, tax_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Statement};
 use std::collections::BTreeMap;
 
 /// The month, the code and the component, and the rest of what a fact says, in one text.
@@ -16,23 +17,24 @@ type Key = (String, RecordId, RecordId, String);
 /// The base of what leads a line and of what stands beside it, tax, what is not recoverable, and what the lines move.
 type Figures = [Wide; 5];
 
-#[derive(FromQueryResult)]
-struct Said {
-    date: Day,
-    tax_code_id: Option<RecordId>,
-    component_id: Option<RecordId>,
-    component: Option<String>,
-    side: String,
-    duty: String,
-    origin: String,
-    kind: Option<String>,
-    leads: bool,
-    base_box: Option<String>,
-    tax_box: Option<String>,
-    base: i64,
-    tax: i64,
-    lost: i64,
-    posted: i64,
+answers::of_row! {
+    struct Said {
+        date: Day,
+        tax_code_id: Option<RecordId>,
+        component_id: Option<RecordId>,
+        component: Option<String>,
+        side: String,
+        duty: String,
+        origin: String,
+        kind: Option<String>,
+        leads: bool,
+        base_box: Option<String>,
+        tax_box: Option<String>,
+        base: i64,
+        tax: i64,
+        lost: i64,
+        posted: i64,
+    }
 }
 
 /// Facts that say the same on one day. A line that several facts name is counted with the first of them.
@@ -68,7 +70,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
                 OF_DAYS,
                 [business.into(), begins.into(), ends.into()],
             );
-            for said in Said::find_by_statement(asked).all(&reader.db).await? {
+            for said in reader.db.answer(asked).await?.read::<Said>()? {
                 let base = if said.leads { [said.base, 0] } else { [0, said.base] };
                 let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
                 let known = right.entry(said.key()).or_default();
@@ -76,7 +78,8 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
             }
         }
     }
-    let kept = tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let kept =
+        tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let kept: BTreeMap<Key, Figures> = kept.into_iter().map(of_row).collect();
     let tax = |sums: &BTreeMap<Key, Figures>| -> Wide { sums.values().map(|[_, _, tax, ..]| tax).sum() };
     let (left, told) = (shown(tax(&kept)), shown(tax(&right)));

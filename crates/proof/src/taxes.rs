@@ -12,6 +12,7 @@ use crate::BEFORE_THE_FIRST;
 use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
 use schema::account::Keeper;
@@ -34,7 +35,7 @@ async fn beginning(reader: &Reader<'_>) -> Result<i64> {
 }
 
 async fn codes(reader: &Reader<'_>) -> Result<HashMap<RecordId, codes::Model>> {
-    let rows = codes::Entity::find().filter(codes::Column::BusinessId.eq(reader.id())).all(&reader.db).await?;
+    let rows = codes::Entity::find().filter(codes::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
     Ok(rows.into_iter().map(|code| (code.id, code)).collect())
 }
 
@@ -98,8 +99,7 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(company))
         .filter(accounts::Column::Keeper.eq(Keeper::Tax))
-        .into_tuple()
-        .all(&reader.db)
+        .column_of(&reader.db)
         .await?;
     let kept: HashSet<RecordId> = of_tax.into_iter().collect();
     let (mut ledger, mut boxes) = (Ledger::default(), boxes::Boxes::default());
@@ -112,7 +112,7 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
             .filter(tax_facts::Column::EntryNumber.lte(to))
             .order_by_asc(tax_facts::Column::EntryNumber)
             .order_by_asc(tax_facts::Column::Place)
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         boxes.compare(&facts, &codes);
         let lines = entry_lines::Entity::find()
@@ -120,7 +120,7 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
             .filter(entry_lines::Column::EntryNumber.gt(last))
             .filter(entry_lines::Column::EntryNumber.lte(to))
             .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         ledger.compare(&facts, &lines);
         reader.read(facts.len());
@@ -284,8 +284,7 @@ impl Documents {
             .column(accounts::Column::Id)
             .filter(accounts::Column::BusinessId.eq(company))
             .filter(accounts::Column::Class.is_in([AccountClass::Income, AccountClass::Expense]))
-            .into_tuple::<RecordId>()
-            .all(&reader.db)
+            .column_of::<RecordId>(&reader.db)
             .await?;
         let earned: HashSet<RecordId> = earned.into_iter().collect();
         let mut found = Self::default();
@@ -300,7 +299,7 @@ impl Documents {
             if let Some(last) = last {
                 rows = rows.filter(documents::Column::Id.gt(last));
             }
-            let rows = rows.all(&reader.db).await?;
+            let rows = rows.models(&reader.db).await?;
             let Some(end) = rows.last() else { return Ok(found) };
             last = Some(end.id);
             reader.read(rows.len());
@@ -310,14 +309,14 @@ impl Documents {
             let lines = document_lines::Entity::find()
                 .filter(document_lines::Column::BusinessId.eq(company))
                 .filter(document_lines::Column::DocumentId.is_in(ids()))
-                .all(&reader.db)
+                .models(&reader.db)
                 .await?;
             let facts = tax_facts::Entity::find()
                 .filter(tax_facts::Column::BusinessId.eq(company))
                 .filter(facts_of(company, entries::Column::DocumentId.is_in(ids())))
                 .filter(tax_facts::Column::SettlesId.is_null())
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
-                .all(&reader.db)
+                .models(&reader.db)
                 .await?;
             found.turnover(&told_lines(&rows, &lines)?, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();

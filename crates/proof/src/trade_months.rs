@@ -4,20 +4,22 @@ use super::rollups::compare;
 use super::{Check, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::{Answers, Ask};
 use schema::reader::Reader;
 use schema::tables::{EntryKind, trade_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, QueryFilter, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
 use std::collections::BTreeMap;
 
 /// The side, by what it is told, the month, and the party or the item.
 type Key = (String, String, String, RecordId);
 
-#[derive(FromQueryResult)]
-struct Moved {
-    side: String,
-    month: String,
-    of_id: Option<RecordId>,
-    amount: i64,
+answers::of_row! {
+    struct Moved {
+        side: String,
+        month: String,
+        of_id: Option<RecordId>,
+        amount: i64,
+    }
 }
 
 /// By what it is told, by which column, and of which lines.
@@ -54,13 +56,13 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     for (told, column, is_net) in TOLD {
         reader.pause().await?;
         let asked = Statement::from_sql_and_values(backend, asked(backend, column, is_net), [business.into()]);
-        for moved in Moved::find_by_statement(asked).all(&reader.db).await? {
+        for moved in reader.db.answer(asked).await?.read::<Moved>()? {
             let of = moved.of_id.unwrap_or(RecordId::NONE);
             *right.entry((moved.side, told.to_owned(), moved.month, of)).or_default() += Wide::from(moved.amount);
         }
     }
     let kept =
-        trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).all(&reader.db).await?;
+        trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let kept: BTreeMap<Key, Wide> = kept
         .into_iter()
         .map(|row| ((row.side, row.grouping, row.month, row.of_id), Wide::from(row.amount.units())))

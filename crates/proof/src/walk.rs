@@ -8,11 +8,12 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::{EntryKind, entries, entry_lines};
 use schema::{account as accounts, lock as locks};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use words::digest::Digest;
 
@@ -59,14 +60,13 @@ impl Walk {
         let hard: Vec<locks::Model> = locks::Entity::find()
             .filter(locks::Column::BusinessId.eq(reader.id()))
             .filter(locks::Column::HardLockDate.is_not_null())
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let codes = accounts::Entity::find()
             .select_only()
             .columns([accounts::Column::Id, accounts::Column::Code])
             .filter(accounts::Column::BusinessId.eq(reader.id()))
-            .into_tuple::<(RecordId, String)>()
-            .all(&reader.db)
+            .read::<(RecordId, String)>(&reader.db)
             .await?;
         let purses = purses::Purses::of(reader, of_money(reader).await?);
         let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
@@ -221,7 +221,7 @@ impl Walk {
             let of_originals = entry_lines::Entity::find()
                 .filter(entry_lines::Column::BusinessId.eq(reader.id()))
                 .filter(entry_lines::Column::EntryNumber.is_in(of_some))
-                .all(&reader.db)
+                .models(&reader.db)
                 .await?;
             self.compare_reversals(some, &originals, &of_originals, lines);
         }
@@ -270,13 +270,14 @@ const fn is_stood_for(kind: EntryKind) -> bool {
     )
 }
 
-/// What is read of an entry that is taken back.
-#[derive(FromQueryResult)]
-struct Original {
-    id: RecordId,
-    number: i64,
-    kind: EntryKind,
-    document_id: RecordId,
+answers::of_row! {
+    /// What is read of an entry that is taken back.
+    struct Original {
+        id: RecordId,
+        number: i64,
+        kind: EntryKind,
+        document_id: RecordId,
+    }
 }
 
 /// Entries that others take back, and the first that does.
@@ -293,8 +294,7 @@ impl Originals {
             .columns([entries::Column::Id, entries::Column::Number, entries::Column::Kind, entries::Column::DocumentId])
             .filter(entries::Column::BusinessId.eq(reader.id()))
             .filter(entries::Column::Id.is_in(named()))
-            .into_model::<Original>()
-            .all(&reader.db)
+            .read::<Original>(&reader.db)
             .await?;
         let taking: Vec<(Option<RecordId>, i64)> = entries::Entity::find()
             .select_only()
@@ -302,8 +302,7 @@ impl Originals {
             .filter(entries::Column::BusinessId.eq(reader.id()))
             .filter(entries::Column::Kind.eq(EntryKind::Reversal))
             .filter(entries::Column::ReversesId.is_in(named()))
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let mut first: HashMap<RecordId, i64> = HashMap::new();
         for (original, number) in taking {
@@ -351,7 +350,7 @@ pub(super) async fn next_headers(reader: &Reader<'_>, after: i64, until: i64) ->
         .filter(entries::Column::Number.lte(until))
         .order_by_asc(entries::Column::Number)
         .limit(PORTION);
-    Ok(headers.all(&reader.db).await?)
+    Ok(headers.models(&reader.db).await?)
 }
 
 /// Tells what of some entries comes into force, and what they end.

@@ -3,6 +3,7 @@
 use super::{Check, Findings, Walk, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
@@ -16,9 +17,9 @@ pub(super) async fn check(reader: &Reader<'_>, walk: &Walk) -> Result<Check> {
         .filter(years::Column::BusinessId.eq(business))
         .filter(years::Column::Status.eq(FiscalYearStatus::Closed))
         .order_by_asc(years::Column::Starts)
-        .all(&reader.db)
+        .models(&reader.db)
         .await?;
-    let chart = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).all(&reader.db).await?;
+    let chart = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let is_earned = |class| matches!(class, AccountClass::Income | AccountClass::Expense);
     let earned: HashMap<RecordId, &accounts::Model> =
         chart.iter().filter(|account| is_earned(account.r#type.class())).map(|account| (account.id, account)).collect();

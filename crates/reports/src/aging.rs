@@ -15,7 +15,6 @@ use kit::list::Parameter;
 use rules::account::AccountType;
 use schema::aliases::Named;
 use schema::tables::DocumentKind;
-use sea_orm::FromQueryResult;
 use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
@@ -122,18 +121,17 @@ pub(super) struct Aged {
     control: Sums,
 }
 
-#[derive(Clone, FromQueryResult)]
-struct Left {
-    /// When it is due, where its item was read.
-    #[sea_orm(skip)]
-    due: Option<Day>,
-    open_item_id: RecordId,
-    party_id: Named,
-    document_id: RecordId,
-    currency: String,
-    date: Day,
-    own: i64,
-    base: i64,
+answers::of_row! {
+    #[derive(Clone)]
+    struct Left {
+        open_item_id: RecordId,
+        party_id: Named,
+        document_id: RecordId,
+        currency: String,
+        date: Day,
+        own: i64,
+        base: i64,
+    }
 }
 
 /// In which bucket something stands: the first for what is not yet late, the last for what is latest.

@@ -11,6 +11,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use answers::Ask;
 use books::balances::{last_known, sum};
 use books::cx::Cx;
 use rules::account::{AccountClass, AccountType};
@@ -20,26 +21,26 @@ use rules::tax::facts::{TaxDuty, TaxOrigin};
 use schema::account as accounts;
 use schema::tables::{EntryKind, entries, entry_lines, facts_of, open_item_moves, tax_facts};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use words::exact::TooLarge;
 
 /// As many documents as are read at once.
 const PORTION: usize = 500;
 
-/// A ledger line that a document posted, or took back.
-#[derive(Debug, Clone, FromQueryResult)]
-struct Posted {
-    document_id: RecordId,
-    entry_number: i64,
-    position: i64,
-    account_id: RecordId,
-    amount: BookMoney,
-    date: Day,
-    item_id: Option<RecordId>,
-    tax_code_id: Option<RecordId>,
+answers::of_row! {
+    /// A ledger line that a document posted, or took back.
+    #[derive(Debug, Clone)]
+    struct Posted {
+        document_id: RecordId,
+        entry_number: i64,
+        position: i64,
+        account_id: RecordId,
+        amount: BookMoney,
+        date: Day,
+        item_id: Option<RecordId>,
+        tax_code_id: Option<RecordId>,
+    }
 }
 
 /// What a part of a document is.
@@ -131,7 +132,7 @@ async fn carried(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<(RecordId, 
     if let Some(known) = last_known(cx, asked.point).await? {
         facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
     }
-    let sums: Vec<(RecordId, TaxDuty, i64)> = facts.into_tuple().all(&cx.db).await?;
+    let sums: Vec<(RecordId, TaxDuty, i64)> = facts.read(&cx.db).await?;
     // What is owed is a credit.
     Ok(sums.into_iter().map(|(id, duty, tax)| (id, if duty == TaxDuty::Owed { -tax } else { tax })).collect())
 }
@@ -149,7 +150,7 @@ async fn open_on(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<RecordId>> 
     if let Some(at) = asked.point.known_at {
         moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
     }
-    Ok(moves.into_tuple().all(&cx.db).await?)
+    Ok(moves.column_of(&cx.db).await?)
 }
 
 /// What documents posted by themselves up to the end of a day: not what allocations and later costs posted for them.
@@ -200,10 +201,10 @@ async fn documents(cx: &Cx<'_>, ids: &[RecordId], to: Day, asked: &Asked) -> Res
         facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
     }
     let mut found: HashMap<RecordId, Document> = HashMap::new();
-    for line in lines.into_model::<Posted>().all(&cx.db).await? {
+    for line in lines.read::<Posted>(&cx.db).await? {
         found.entry(line.document_id).or_default().lines.push(line);
     }
-    for fact in facts.all(&cx.db).await? {
+    for fact in facts.models(&cx.db).await? {
         if let Some(document) = found.get_mut(&fact.document_id) {
             document.facts.push(fact);
         }

@@ -8,6 +8,7 @@ use super::sheet::{Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, is_earned, without_years};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::chart::SystemRole;
 use books::cx::Cx;
 use books::ends::at;
@@ -15,7 +16,7 @@ use books::sums::{Sums, sums};
 use kit::list::Parameter;
 use rules::account::AccountClass;
 use schema::tables::{DocumentKind, entries, entry_lines};
-use sea_orm::{ColumnTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;
 
@@ -138,10 +139,11 @@ pub(super) struct Gained {
     parts: [(BTreeMap<String, i64>, i64); 2],
 }
 
-#[derive(FromQueryResult)]
-struct OfKind {
-    kind: DocumentKind,
-    amount: i64,
+answers::of_row! {
+    struct OfKind {
+        kind: DocumentKind,
+        amount: i64,
+    }
 }
 
 impl Report for FxGains {
@@ -179,8 +181,7 @@ impl Report for FxGains {
                 .column_as(entries::Column::DocumentKind, "kind")
                 .column_as(amount(cx), "amount")
                 .group_by(entries::Column::DocumentKind)
-                .into_model()
-                .all(&cx.db)
+                .read(&cx.db)
                 .await?;
             let by_kind = found.into_iter().map(|row| (row.kind.to_string(), -row.amount)).collect();
             parts.push((by_kind, -moved.sum_of(&account).net()));

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Quantity;
 use crate::sheet::{Cell, Own, Row, RowType};
+use answers::Ask;
 use books::among::among;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
@@ -22,7 +23,7 @@ use schema::account as accounts;
 use schema::item as items;
 use schema::tables::stock_moves;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 pub(super) use summary::StockSummary;
 pub(super) use valuation::StockValuation;
@@ -36,8 +37,7 @@ pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>)
         .columns([items::Column::Id, items::Column::Code, items::Column::Name])
         .filter(items::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, items::Column::Id, ids.collect::<HashSet<_>>()))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let named = |(id, code, name): (RecordId, Option<String>, String)| match code {
         Some(code) => (id, format!("{code} {name}")),
@@ -46,11 +46,12 @@ pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>)
     Ok(found.into_iter().map(named).collect())
 }
 
-#[derive(FromQueryResult)]
-struct Sum {
-    item_id: RecordId,
-    quantity: i64,
-    value: i64,
+answers::of_row! {
+    struct Sum {
+        item_id: RecordId,
+        quantity: i64,
+        value: i64,
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -103,7 +104,7 @@ async fn moved(
     if only_in {
         moves = moves.filter(stock_moves::Column::Value.gt(0));
     }
-    let found: Vec<Sum> = moves.group_by(stock_moves::Column::ItemId).into_model().all(&cx.db).await?;
+    let found: Vec<Sum> = moves.group_by(stock_moves::Column::ItemId).read(&cx.db).await?;
     Ok(found.into_iter().map(|row| (row.item_id, Stock { quantity: row.quantity, value: row.value })).collect())
 }
 
@@ -114,8 +115,7 @@ async fn inventory(cx: &Cx<'_>, day: Day, point: Point) -> Result<i64> {
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
         .filter(accounts::Column::Type.eq(AccountType::Inventory))
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     let found = balances(cx, Some(&accounts), Point { as_of: Some(day), ..point }).await?;
     Ok(found.values().map(|balance| balance.base.units()).sum())

@@ -10,6 +10,7 @@ use super::statements::{Chart, account_row, carry_on, without_years};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use books::apart::between_years;
 use books::balances::sum;
 use books::chart::{SystemRole, in_role};
@@ -23,8 +24,7 @@ use schema::aliases::{Aliases, Named};
 use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, PaginatorTrait, QueryFilter, QueryOrder,
-    QuerySelect, Select,
+    ColumnTrait, Condition, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,19 +34,20 @@ use words::sums::{SummedUp as _, Sums as _};
 
 pub(super) struct GeneralLedger;
 
-#[derive(FromQueryResult)]
-struct Line {
-    entry_number: i64,
-    position: i64,
-    account_id: RecordId,
-    party_id: Option<Named>,
-    date: Day,
-    amount: i64,
-    description: Option<String>,
-    narration: Option<String>,
-    document_id: RecordId,
-    document_kind: DocumentKind,
-    document_number: Option<String>,
+answers::of_row! {
+    struct Line {
+        entry_number: i64,
+        position: i64,
+        account_id: RecordId,
+        party_id: Option<Named>,
+        date: Day,
+        amount: i64,
+        description: Option<String>,
+        narration: Option<String>,
+        document_id: RecordId,
+        document_kind: DocumentKind,
+        document_number: Option<String>,
+    }
 }
 
 pub(super) struct Leaves {
@@ -153,7 +154,7 @@ impl Report for GeneralLedger {
             .order_by_asc(accounts::Column::Code);
         let by_account =
             if fixed.between.is_empty() { by_account } else { by_account.order_by_asc(lies_between(&fixed)) };
-        let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).into_model().all(&cx.db).await?;
+        let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).read(&cx.db).await?;
         let mut earlier = HashMap::new();
         if let Some(first) = lines.first() {
             let found: Option<Option<i64>> = alone(cx, asked.span, asked)
@@ -317,7 +318,7 @@ async fn portion(cx: &Cx<'_>, asked: &Asked, fixed: &Fixed, narrow: Condition) -
                 of_account = of_account.filter(after(mark));
             }
             let left = most - lines.len() as u64;
-            lines.extend(in_order(of_account).limit(left).into_model::<Line>().all(&cx.db).await?);
+            lines.extend(in_order(of_account).limit(left).read::<Line>(&cx.db).await?);
             if lines.len() as u64 >= most {
                 return Ok(lines);
             }
@@ -352,8 +353,7 @@ async fn openings(
         .column(entry_lines::Column::AccountId)
         .column_as(amount(cx), "amount")
         .group_by(entry_lines::Column::AccountId)
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(found.into_iter().collect())
 }

@@ -9,6 +9,7 @@ use ::books::BEFORE_THE_FIRST;
 use ::books::audit;
 use ::books::cx::Cx;
 use ::books::gaps::{PeriodGaps, gaps_of};
+use answers::Ask;
 use kit::changes::records;
 use kit::extra::Weight;
 use kit::list::Parameter;
@@ -60,7 +61,7 @@ impl Report for NumberGaps {
             .filter(series::Column::BusinessId.eq(cx.business_id()?))
             .order_by_asc(series::Column::NameKey)
             .order_by_asc(series::Column::Id)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let mut found = Vec::new();
         for one in all {
@@ -174,7 +175,7 @@ impl Report for AuditTrail {
         if let Some(mark) = asked.mark() {
             page = page.filter(audit_log::Column::Sequence.gt(mark.number));
         }
-        let records = page.limit(limit).offset(offset).all(&cx.db).await?;
+        let records = page.limit(limit).offset(offset).models(&cx.db).await?;
         if !asked.is_page() {
             return Ok(Trail { records, ..Trail::default() });
         }

@@ -8,6 +8,7 @@ use super::sheet::{Cell, Row, RowType, Sheet};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::balances::{last_known, sum};
 use books::cx::Cx;
 use kit::list::Parameter;
@@ -15,21 +16,23 @@ use rules::account::AccountType;
 use schema::party as parties;
 use schema::tables::{DocumentKind, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use words::sown::{Fault, sown};
 use words::sums::SummedUp as _;
 
 pub(super) struct PartyStatement;
 
-/// What a document did on a day, in one currency.
-#[derive(Debug, Clone, FromQueryResult)]
-struct Happened {
-    date: Day,
-    document_id: RecordId,
-    currency: String,
-    own: i64,
-    base: i64,
+answers::of_row! {
+    /// What a document did on a day, in one currency.
+    #[derive(Debug, Clone)]
+    struct Happened {
+        date: Day,
+        document_id: RecordId,
+        currency: String,
+        own: i64,
+        base: i64,
+    }
 }
 
 pub(super) struct Stated {
@@ -139,8 +142,7 @@ impl Report for PartyStatement {
             .order_by_asc(entry_lines::Column::Date)
             .order_by_asc(entries::Column::DocumentId)
             .order_by_asc(entry_lines::Column::Currency)
-            .into_model()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let lines: Vec<Happened> = lines.into_iter().filter(|line| (line.own, line.base) != (0, 0)).collect();
         let open: Option<(Option<i64>, Option<i64>)> = open.into_tuple().one(&cx.db).await?;

@@ -11,6 +11,7 @@ use super::statements::span_column;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Percent;
+use answers::Ask;
 use books::among::among;
 use books::cx::Cx;
 use books::sums::{Span, sums};
@@ -20,7 +21,7 @@ use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
 use schema::tables::{DocumentKind, EntryKind, TradeSide, WRITE_OFF, documents, entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sown::{Fault, sown};
@@ -61,10 +62,11 @@ fn kinds(sales: bool) -> impl Iterator<Item = DocumentKind> {
 
 pub(super) struct Traded<T>(PhantomData<fn() -> T>);
 
-#[derive(FromQueryResult)]
-struct Group {
-    id: Option<RecordId>,
-    amount: i64,
+answers::of_row! {
+    struct Group {
+        id: Option<RecordId>,
+        amount: i64,
+    }
 }
 
 /// Lines of what was traded over some days. What books begin with was traded before them, and what is written off was
@@ -209,7 +211,7 @@ async fn of_type(cx: &Cx<'_>, r#type: AccountType) -> Result<Vec<RecordId>> {
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
         .filter(accounts::Column::Type.eq(r#type));
-    Ok(found.into_tuple().all(&cx.db).await?)
+    Ok(found.column_of(&cx.db).await?)
 }
 
 impl Report for ItemProfitability {
@@ -261,8 +263,7 @@ impl Report for ItemProfitability {
                 .column_as(entry_lines::Column::ItemId, "id")
                 .column_as(amount(cx), "amount")
                 .group_by(entry_lines::Column::ItemId)
-                .into_model()
-                .all(&cx.db)
+                .read(&cx.db)
                 .await?;
             figures.push(groups.into_iter().map(|group| (group.id, group.amount)).collect::<HashMap<_, _>>());
         }

@@ -8,6 +8,7 @@ use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::tables::{entries, entry_lines};
+use answers::{Answer, Answers, Ask};
 use async_trait::async_trait;
 use sea_orm::sea_query::{Alias, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
@@ -23,7 +24,7 @@ pub trait Snapshot: Send + Sync {
 
     async fn first(&self, question: Statement) -> std::result::Result<Option<QueryResult>, DbErr>;
 
-    async fn all(&self, question: Statement) -> std::result::Result<Vec<QueryResult>, DbErr>;
+    async fn all(&self, question: Statement) -> std::result::Result<Answer, DbErr>;
 }
 
 /// For whom is read: whoever else waits for the same place goes first, between two portions.
@@ -69,6 +70,13 @@ impl ConnectionTrait for Rows<'_> {
     }
 
     async fn query_all_raw(&self, question: Statement) -> std::result::Result<Vec<QueryResult>, DbErr> {
+        self.0.all(question).await?.into_results()
+    }
+}
+
+#[async_trait]
+impl Answers for Rows<'_> {
+    async fn answer(&self, question: Statement) -> std::result::Result<Answer, DbErr> {
         self.0.all(question).await
     }
 }
@@ -151,21 +159,16 @@ pub type Portion = (Vec<entries::Model>, Vec<entry_lines::Model>, Option<i64>);
 
 /// The entries of a company after one, up to another, with all lines up to the last of them, and that one's number; all
 /// that is left, where that is no more than a portion.
-pub async fn next_entries(
-    connection: &impl ConnectionTrait,
-    company: BusinessId,
-    last: i64,
-    until: i64,
-) -> Result<Portion> {
+pub async fn next_entries(connection: &impl Answers, company: BusinessId, last: i64, until: i64) -> Result<Portion> {
     let headers = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(company))
         .filter(entries::Column::Number.gt(last))
         .filter(entries::Column::Number.lte(until))
         .order_by_asc(entries::Column::Number)
         .limit(PORTION);
-    let mut headers = headers.all(connection).await?;
+    let mut headers = headers.models(connection).await?;
     let mut end = (headers.len() as u64 >= PORTION).then(|| headers.last().map(|header| header.number)).flatten();
-    let lines = lines_between(company, last, end.unwrap_or(until)).limit(LINES + 1).all(connection).await?;
+    let lines = lines_between(company, last, end.unwrap_or(until)).limit(LINES + 1).models(connection).await?;
     if lines.len() as u64 <= LINES {
         return Ok((headers, lines, end));
     }
@@ -175,7 +178,7 @@ pub async fn next_entries(
     end = Some(whole);
     headers.retain(|header| header.number <= whole);
     let lines = if whole == cut {
-        lines_between(company, last, whole).all(connection).await?
+        lines_between(company, last, whole).models(connection).await?
     } else {
         lines.into_iter().take_while(|line| line.entry_number <= whole).collect()
     };

@@ -18,9 +18,10 @@ pub use open::{Access, Opening, beside, file_of};
 pub use proxied::{Failure, proxied};
 pub use rows::{Kind, kind_of};
 
+use answers::Answer;
 use kept::Kept;
 use rusqlite::{Statement as Prepared, StatementStatus};
-use sea_orm::{ProxyExecResult, ProxyRow, Statement, Value};
+use sea_orm::{ProxyExecResult, Statement, Value};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,27 +127,24 @@ impl Connection {
         })
     }
 
-    pub fn query(&self, statement: &Statement) -> Result<Vec<ProxyRow>, Fault> {
+    pub fn query(&self, statement: &Statement) -> Result<Answer, Fault> {
         self.query_some(statement, usize::MAX)
     }
 
-    pub fn query_one(&self, statement: &Statement) -> Result<Option<ProxyRow>, Fault> {
-        Ok(self.query_some(statement, 1)?.pop())
-    }
-
     /// So many rows at most; what is beyond is not read.
-    pub fn query_some(&self, statement: &Statement, most: usize) -> Result<Vec<ProxyRow>, Fault> {
+    pub fn query_some(&self, statement: &Statement, most: usize) -> Result<Answer, Fault> {
         self.prepared_for(statement, |prepared| {
             let shape = rows::Shape::of(prepared)?;
+            let (mut found, mut count) = (shape.answer(), 0);
             let mut rows = prepared.raw_query();
-            let mut found = Vec::new();
-            while found.len() < most
+            while count < most
                 && let Some(row) = rows.next()?
             {
-                found.push(shape.read(row)?);
+                shape.read(row, &mut found)?;
+                count += 1;
             }
             drop(rows);
-            tell_steps(prepared, &statement.sql, found.len());
+            tell_steps(prepared, &statement.sql, count);
             Ok(found)
         })
     }

@@ -77,7 +77,7 @@ impl Proxied {
 #[async_trait::async_trait]
 impl ProxyDatabaseTrait for Proxied {
     async fn query(&self, statement: Statement) -> Result<Vec<ProxyRow>, DbErr> {
-        self.run(|connection| connection.query(&statement))
+        self.run(|connection| connection.query(&statement))?.into_rows()
     }
 
     async fn execute(&self, statement: Statement) -> Result<ProxyExecResult, DbErr> {

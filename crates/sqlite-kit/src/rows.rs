@@ -5,10 +5,10 @@
 
 use crate::counted::{self, Kept};
 use crate::fault::Fault;
+use answers::Answer;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, Statement, ToSql};
-use sea_orm::{ProxyRow, Value};
-use std::collections::BTreeMap;
+use sea_orm::Value;
 
 /// A value on its way into a statement.
 pub(crate) struct Bound<'v> {
@@ -80,55 +80,40 @@ pub fn kind_of(declared: Option<&str>) -> Result<Kind, Fault> {
     }
 }
 
-/// As many values as entities read by their place in a row.
-const MOST_PLACES: usize = 12;
-
-/// The columns of a statement, as a row of it is made: in the order of what they are called by, so that no row is sorted.
+/// The columns of a statement: read once, however many rows it answers.
 pub(crate) struct Shape {
     columns: Vec<Column>,
 }
 
 struct Column {
-    /// Its name; or its place, as such names come before all others, in the order of the statement.
-    called: String,
-    /// Where it stands in the statement.
-    place: usize,
+    name: String,
     kind: Kind,
 }
 
 impl Shape {
     pub(crate) fn of(statement: &Statement<'_>) -> Result<Self, Fault> {
-        let found = statement.columns();
-        let by_place = found.len() <= MOST_PLACES;
-        let mut columns: Vec<Column> = Vec::with_capacity(found.len() * (1 + usize::from(by_place)));
-        for (place, column) in found.iter().enumerate() {
-            let kind = kind_of(column.decl_type())?;
-            let twice = found.iter().filter(|other| other.name() == column.name()).count() > 1;
-            if twice && !by_place {
-                return Err(Fault::ours(format!("a statement answers two columns named {}", column.name())));
-            }
-            if by_place {
-                columns.push(Column { called: format!("\0{place:02}"), place, kind });
-            }
-            // Where another column has the same name, neither is read by it.
-            if !twice {
-                columns.push(Column { called: column.name().to_owned(), place, kind });
-            }
-        }
-        columns.sort_by(|left, right| left.called.cmp(&right.called));
-        Ok(Self { columns })
+        let column = |column: rusqlite::Column<'_>| {
+            Ok(Column { name: column.name().to_owned(), kind: kind_of(column.decl_type())? })
+        };
+        Ok(Self { columns: statement.columns().into_iter().map(column).collect::<Result<_, Fault>>()? })
     }
 
-    pub(crate) fn read(&self, row: &Row<'_>) -> Result<ProxyRow, Fault> {
-        let value = |column: &Column| Ok((column.called.clone(), read(column, row.get_ref(column.place)?)?));
-        let values: Result<BTreeMap<_, _>, Fault> = self.columns.iter().map(value).collect();
-        Ok(ProxyRow::new(values?))
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::of(self.columns.iter().map(|column| column.name.clone()).collect())
+    }
+
+    pub(crate) fn read(&self, row: &Row<'_>, into: &mut Answer) -> Result<(), Fault> {
+        for (place, column) in self.columns.iter().enumerate() {
+            into.add(read(column, row.get_ref(place)?)?);
+        }
+        Ok(())
     }
 }
 
 fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
-    let text = |bytes: &[u8]| {
-        String::from_utf8(bytes.to_vec()).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.called)))
+    let text = |bytes: &[u8]| -> Result<String, Fault> {
+        let text = std::str::from_utf8(bytes).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.name)))?;
+        Ok(text.to_owned())
     };
     Ok(match (column.kind, stored) {
         (Kind::Flag, ValueRef::Null) => Value::Bool(None),
@@ -139,7 +124,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Text | Kind::Free, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
         (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
         (Kind::Identifier, ValueRef::Blob(bytes)) => {
-            let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{} is no UUID", column.called)))?;
+            let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{} is no UUID", column.name)))?;
             Value::Uuid(Some(id))
         }
         (Kind::Free, ValueRef::Blob(bytes)) => {
@@ -150,7 +135,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Bytes, ValueRef::Blob(bytes) | ValueRef::Text(bytes)) => Value::Bytes(Some(bytes.to_vec())),
         (kind, stored) => {
             let found = stored.data_type();
-            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.called)));
+            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.name)));
         }
     })
 }

@@ -18,6 +18,7 @@ mod standing;
 mod writer;
 
 use ::schema::reader::Snapshot;
+use answers::{Answer, Answers};
 use migrations::{Sign, schema};
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
@@ -387,19 +388,15 @@ const MOST_ROWS: usize = 500_000;
 /// So many are read of what comes to more; then it is known.
 const ROWS_READ: usize = MOST_ROWS + 1;
 
-fn bounded(sql: &str, rows: Vec<QueryResult>) -> Result<Vec<QueryResult>, DbErr> {
-    if rows.len() > MANY_ROWS {
-        let start: String = sql.chars().take(500).collect();
-        if rows.len() > MOST_ROWS {
+fn bounded(start: String, answer: Answer) -> Result<Answer, DbErr> {
+    let rows = answer.len();
+    if rows > MANY_ROWS {
+        if rows > MOST_ROWS {
             return Err(DbErr::Custom(format!("a question came to more than {MOST_ROWS} rows: {start}")));
         }
-        tracing::warn!(
-            rows = rows.len(),
-            sql = start,
-            "a question came to very many rows, which are all held in memory"
-        );
+        tracing::warn!(rows, sql = start, "a question came to very many rows, which are all held in memory");
     }
-    Ok(rows)
+    Ok(answer)
 }
 
 /// The same for everything that a statement can be given to.
@@ -424,9 +421,15 @@ macro_rules! statements_go_to {
             }
 
             async fn query_all_raw(&$self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                let sql = statement.sql.clone();
-                let rows = match $self { $($arm => $inner.query_all_raw(statement).await),+ }?;
-                bounded(&sql, rows)
+                $self.answer(statement).await?.into_results()
+            }
+        }
+
+        #[async_trait::async_trait]
+        impl Answers for $type {
+            async fn answer(&$self, question: Statement) -> Result<Answer, DbErr> {
+                let start: String = question.sql.chars().take(500).collect();
+                bounded(start, match $self { $($arm => $inner.answer(question).await),+ }?)
             }
         }
     };
@@ -455,8 +458,8 @@ macro_rules! answers {
                     self.query_one_raw(question).await
                 }
 
-                async fn all(&self, question: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                    self.query_all_raw(question).await
+                async fn all(&self, question: Statement) -> Result<Answer, DbErr> {
+                    self.answer(question).await
                 }
             }
         )+

@@ -6,9 +6,10 @@ use super::rows::Step;
 use super::standing::{Ill, Part, Standing};
 use super::{Answered, Committing, DatabaseOptions, ROWS_READ};
 use crate::client;
+use answers::{Answer, Answers};
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use postgres_kit::{Answers, Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Target};
+use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Target};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
 use std::sync::Arc;
@@ -171,7 +172,7 @@ impl Session {
         self.noting.goes_on()?;
         let sent = async { Ok(self.lease.send(legs).await?) };
         let answers = self.noting.of(by(self.until, sent).await)?;
-        Ok(read(answers).pop().unwrap_or_default())
+        Ok(read(answers)?.pop().unwrap_or_default())
     }
 
     pub async fn end(self) -> Result<(), DbErr> {
@@ -180,8 +181,8 @@ impl Session {
 }
 
 /// What each leg of a flight was answered, as entities read it.
-fn read(answers: Answers) -> Vec<Vec<QueryResult>> {
-    answers.into_iter().map(|rows| rows.into_iter().map(QueryResult::from).collect()).collect()
+fn read(answers: postgres_kit::Answers) -> Result<Vec<Vec<QueryResult>>, DbErr> {
+    answers.into_iter().map(Answer::into_results).collect()
 }
 
 impl Writer {
@@ -193,7 +194,7 @@ impl Writer {
         let asked = asked.into_iter().map(Leg::Statement).collect();
         let begun = self.0.begin_asking(&named, asked).await;
         let (lease, answers) = begun.inspect_err(|fault| self.1.fault(fault))?;
-        let answers = self.1.of(answers.map(read).map_err(DbErr::from));
+        let answers = self.1.of(answers.map_err(DbErr::from).and_then(read));
         Ok((Session { lease, batch, until: None, noting: self.1.clone() }, answers))
     }
 
@@ -241,9 +242,16 @@ macro_rules! statements_go_to {
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
                 self.noting.goes_on()?;
-                let rows = async { Ok(self.$inner.query_some(statement, ROWS_READ).await?) };
-                let rows = self.noting.of(by(self.until, rows).await)?;
-                Ok(rows.into_iter().map(QueryResult::from).collect())
+                self.answer(statement).await?.into_results()
+            }
+        }
+
+        #[async_trait::async_trait]
+        impl Answers for $type {
+            async fn answer(&self, question: Statement) -> Result<Answer, DbErr> {
+                self.noting.goes_on()?;
+                let answer = async { Ok(self.$inner.query_some(question, ROWS_READ).await?) };
+                self.noting.of(by(self.until, answer).await)
             }
         }
     };

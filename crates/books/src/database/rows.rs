@@ -7,8 +7,9 @@
 //! - PostgreSQL takes one array a column: one text, however many rows. All statements of a flush are sent at once.
 
 use super::{Db, Session};
+use answers::Answers;
 use postgres_kit::Leg;
-use sea_orm::{ConnectionTrait, DbErr, QueryResult, Statement, Value};
+use sea_orm::{DbErr, QueryResult, Statement, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -68,7 +69,7 @@ impl Step {
 const VERSION: &str = "version";
 
 /// What rows can be put into.
-pub trait Puts: ConnectionTrait {
+pub trait Puts: Answers {
     /// Does all of this in its order, and answers what the last of it is answered.
     fn send(&self, steps: Vec<Step>) -> impl Future<Output = Result<Vec<QueryResult>, DbErr>> + Send;
 

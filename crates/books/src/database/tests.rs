@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 mod among;
 mod aside;
+mod both;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
@@ -189,7 +190,10 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
     let mut walked = BTreeSet::new();
     let mut wrong = Vec::new();
     macro_rules! walk {
-        ($($entity:path),+ $(,)?) => { $(wrong.extend(unread::<$entity>(&declared, reads, &mut walked));)+ };
+        ($($entity:path),+ $(,)?) => {$(
+            wrong.extend(unread::<$entity>(&declared, reads, &mut walked));
+            wrong.extend(both::read_otherwise::<$entity>());
+        )+};
     }
     walk!(
         ::schema::membership::Entity,

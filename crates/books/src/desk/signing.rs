@@ -12,6 +12,7 @@ use crate::seal::sums::{Moved, Sums};
 use crate::seal::tables::{self, TABLES, Whose};
 use crate::seal::writing::{self, Name, Of, Sealing, Written};
 use crate::{installation, repeats, security};
+use answers::Answers;
 use postgres_kit::Fault;
 use schema::key::ResourceKey;
 use schema::tables::{books, number_counters};
@@ -108,7 +109,7 @@ impl Desk {
     /// Seals the books of a company that were kept before there were seals. The audit log tells what stood there.
     pub async fn seal_books(
         &self,
-        connection: &impl ConnectionTrait,
+        connection: &impl Answers,
         business: BusinessId,
         (id, now): (RecordId, Instant),
     ) -> Result<()> {

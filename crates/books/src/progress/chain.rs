@@ -5,6 +5,7 @@ use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use answers::Ask;
 use schema::tables::{Stage, progress};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
@@ -68,7 +69,7 @@ pub async fn of_lines(cx: &Cx<'_>, ids: impl IntoIterator<Item = RecordId>) -> R
     let rows = progress::Entity::find()
         .filter(progress::Column::BusinessId.eq(cx.business_id()?))
         .filter(progress::Column::LineId.is_in(ids));
-    Ok(rows.all(&cx.db).await?.into_iter().map(|line| (line.line_id, line)).collect())
+    Ok(rows.models(&cx.db).await?.into_iter().map(|line| (line.line_id, line)).collect())
 }
 
 /// The lines of documents, as they stand in the database.
@@ -79,7 +80,7 @@ pub async fn of_documents(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<Line>> {
     let rows = progress::Entity::find()
         .filter(progress::Column::BusinessId.eq(cx.business_id()?))
         .filter(progress::Column::DocumentId.is_in(ids.iter().copied()));
-    Ok(rows.all(&cx.db).await?)
+    Ok(rows.models(&cx.db).await?)
 }
 
 /// What there is of documents: their lines, and for orders the lines of the notes that follow these.

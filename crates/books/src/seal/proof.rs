@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::portions::LINES as MOST_LINES;
+use answers::Answers;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ impl<'t> Rows<'t> {
     }
 
     /// The next rows.
-    pub async fn next(&mut self, connection: &impl ConnectionTrait) -> Result<Option<Vec<(Row, Beside)>>> {
+    pub async fn next(&mut self, connection: &impl Answers) -> Result<Option<Vec<(Row, Beside)>>> {
         let table = self.table;
         if self.ended {
             return Ok(None);
@@ -113,7 +114,7 @@ fn that_fit(counts: impl Iterator<Item = i64>) -> usize {
 
 /// How many lines entries have, by the entry's number.
 async fn counts_of(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     company: Option<BusinessId>,
     (first, last): (Value, Value),
 ) -> Result<BTreeMap<i64, i64>> {
@@ -127,13 +128,13 @@ async fn counts_of(
         .and_where(column("entry_number").gte(first))
         .and_where(column("entry_number").lte(last))
         .group_by_col(Alias::new("entry_number"));
-    let counted = connection.query_all(&select).await?;
-    counted.iter().map(|row| Ok((row.try_get("", "entry_number")?, row.try_get("", "lines")?))).collect()
+    let counted = connection.answer(connection.get_database_backend().build(&select)).await?;
+    Ok(counted.read::<(i64, i64)>()?.into_iter().collect())
 }
 
 /// The lines of some entries, by the entry's number.
 async fn lines_of(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     company: Option<BusinessId>,
     (first, last): (Value, Value),
 ) -> Result<BTreeMap<i64, Beside>> {
@@ -147,9 +148,9 @@ async fn lines_of(
         .order_by(Alias::new("position"), Order::Asc);
     let mut lines: BTreeMap<i64, Beside> = BTreeMap::new();
     let place = LINES.place("entry_number")?;
-    for row in connection.query_all(&select).await? {
-        // A line that cannot be read is missing from the seal of its entry.
-        let Some(values) = LINES.read(&row) else { continue };
+    let found = connection.answer(connection.get_database_backend().build(&select)).await?;
+    // A line that cannot be read is missing from the seal of its entry.
+    for values in LINES.read(found)?.flatten() {
         let Some(entry) = number(&values[place]) else { continue };
         lines.entry(entry).or_default().push(values);
     }
@@ -225,7 +226,7 @@ fn hold(table: &Table, (sum, sealed): (Sum, Sum), findings: &mut Vec<String>) {
 
 /// The same of one table, of whatever schema it is.
 pub async fn of_table(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     seals: &Seals,
     (table, company): (&Table, Option<BusinessId>),
     signed: &Sums,
@@ -293,11 +294,8 @@ impl Found<'_> {
                 .and_where(column("number").lte(until))
                 .order_by(Alias::new("number"), Order::Asc)
                 .limit(PORTION);
-            let rows = cx.db.query_all(&select).await?;
-            let rows: Vec<(i64, String)> = rows
-                .iter()
-                .map(|row| Ok((row.try_get("", "number")?, row.try_get("", "seal")?)))
-                .collect::<Result<_>>()?;
+            let answer = cx.db.answer(cx.db.get_database_backend().build(&select)).await?;
+            let rows: Vec<(i64, String)> = answer.read()?;
             let Some((end, _)) = rows.last() else { break };
             last = *end;
             if rows.iter().any(|(_, seal)| seal.is_empty()) {

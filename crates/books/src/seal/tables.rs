@@ -8,6 +8,7 @@ use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
+use answers::{Answer, Answers};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use schema::membership;
@@ -17,9 +18,7 @@ use schema::tables::{
     tax_beginnings, tax_facts,
 };
 use sea_orm::sea_query::{Alias, ColumnType, Expr, Query, SelectStatement};
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, QueryResult, Value,
-};
+use sea_orm::{ColumnTrait, EntityTrait, IdenStatic, Iterable, PrimaryKeyToColumn, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -260,23 +259,34 @@ impl Table {
     }
 
     /// Rows of it, in the order of their keys.
-    pub async fn rows(&self, connection: &impl ConnectionTrait, select: &SelectStatement) -> Result<Vec<Row>> {
+    pub async fn rows(&self, connection: &impl Answers, select: &SelectStatement) -> Result<Vec<Row>> {
         let mut select = select.clone();
         select.expr_as(Expr::col(Alias::new("seal")), Alias::new("seal"));
-        let rows = connection.query_all(&select).await?;
-        rows.iter().map(|row| Ok(Row { values: self.read(row), seal: row.try_get::<String>("", "seal")? })).collect()
+        let answer = connection.answer(connection.get_database_backend().build(&select)).await?;
+        let rows = answer.values_of(self.columns.iter().map(|column| column.name).chain(["seal"]))?;
+        rows.map(|mut values| match values.pop() {
+            Some(Value::String(Some(seal))) => Ok(Row { values: self.own(values), seal }),
+            _ => Err(Error::internal(format!("a row of {} has no seal", self.name))),
+        })
+        .collect()
     }
 
-    /// What a row says; nothing where a column holds what it cannot.
-    pub fn read(&self, row: &QueryResult) -> Option<Vec<Value>> {
-        self.values(&row.try_as_proxy_row()?.values)
+    /// What each row says; nothing where a column holds what it cannot.
+    pub fn read(&self, answer: Answer) -> Result<impl Iterator<Item = Option<Vec<Value>>>> {
+        let rows = answer.values_of(self.columns.iter().map(|column| column.name))?;
+        Ok(rows.map(|values| self.own(values)))
     }
 
     /// The same of the values of all columns.
     pub fn values(&self, row: &BTreeMap<String, Value>) -> Option<Vec<Value>> {
-        let value = |column: &Column| {
-            let value = row.get(column.name)?;
-            let is_own = matches!(
+        let values = self.columns.iter().map(|column| row.get(column.name).cloned());
+        self.own(values.collect::<Option<_>>()?)
+    }
+
+    /// What a row says, where each column holds what it can.
+    fn own(&self, values: Vec<Value>) -> Option<Vec<Value>> {
+        let is_own = |(column, value): (&Column, &Value)| {
+            matches!(
                 (column.kind, value),
                 (Kind::Uuid, Value::Uuid(_))
                     | (Kind::Number, Value::BigInt(_))
@@ -284,10 +294,9 @@ impl Table {
                     | (Kind::Text, Value::String(_))
                     | (Kind::Day, Value::BigInt(_) | Value::String(_))
                     | (Kind::Bytes, Value::Bytes(_) | Value::String(_))
-            );
-            is_own.then(|| value.clone())
+            )
         };
-        self.columns.iter().map(value).collect()
+        self.columns.iter().zip(&values).all(is_own).then_some(values)
     }
 
     /// Where a column is.

@@ -15,6 +15,7 @@ use crate::database::rows::{Kept, Rows};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
+use answers::Answers;
 use migrations::Left;
 use sea_orm::sea_query::{Alias, CaseStatement, Condition, Expr, ExprTrait, Query};
 use sea_orm::{ConnectionTrait, DbBackend, EntityTrait, Iterable, ModelTrait, QueryResult, Statement, Value};
@@ -129,7 +130,7 @@ impl Of<'_> {
 /// Seals what was touched without its seal, as it was taken from what is noted. What was `written` with its seal and not touched since is known. What somebody else changed before is not sealed, and stays in the sums as it
 /// was: every proof tells it. How many rows of each table were touched is answered.
 pub async fn settle(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     (seals, moved): (&Seals, &mut Moved),
     (of, written): (Of<'_>, &Written),
     taken: Vec<QueryResult>,
@@ -159,7 +160,7 @@ type Noted<'t> = (&'t Name, &'t Vec<Note>);
 
 /// Whether any of them was sealed again is answered.
 async fn seal_again(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
     portion: &[Noted<'_>],
@@ -245,7 +246,7 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
 
 /// Seals every row of a table, portion by portion, and adds all of them up. What grows only keeps the seal that it has.
 pub async fn seal_all(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     seals: &Seals,
     table: &'static Table,
     company: Option<BusinessId>,

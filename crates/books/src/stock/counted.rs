@@ -5,6 +5,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use answers::Ask;
 use schema::some::is_of_adjustments;
 use schema::tables::{DocumentStatus, document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
@@ -44,8 +45,7 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .filter(documents::Column::Id.in_subquery(lines.into_query()))
         .order_by_asc(documents::Column::Date)
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     // One by one: there is no end of them, and the first is mostly the one.
     for id in found {

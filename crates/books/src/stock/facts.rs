@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, UnitPrice};
 use crate::portions::by_parameters;
+use answers::Ask;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
@@ -127,7 +128,7 @@ pub(super) async fn since(
             .order_by_asc(stock_facts::Column::Date)
             .order_by_asc(stock_facts::Column::Place)
             .order_by_asc(stock_facts::Column::Id)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let cancelled: HashMap<RecordId, Day> =
             all.iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
@@ -225,7 +226,7 @@ pub(super) async fn lines_left(
         if let Some(evening) = evening {
             rows = rows.filter(stock_facts::Column::Date.lte(evening));
         }
-        for row in rows.all(&cx.db).await? {
+        for row in rows.models(&cx.db).await? {
             if !found.iter().any(|known| known.id == row.id) {
                 found.push(row);
             }
@@ -238,7 +239,7 @@ pub(super) async fn lines_left(
         cancellations = cancellations.filter(stock_facts::Column::Date.lte(evening));
     }
     let cancelled: HashMap<RecordId, Day> =
-        cancellations.all(&cx.db).await?.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
+        cancellations.models(&cx.db).await?.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
     let moved = found.iter().filter(|row| lines.contains(&row.line_id) && row.is_movement());
     let worth = worth_of(cx, item, moved).await?;
     let read = found.len() + cancelled.len() + worth.len();
@@ -282,7 +283,7 @@ async fn worth_of(
             .filter(stock_lines::Column::ItemId.eq(item))
             .filter(stock_lines::Column::Date.is_in(days))
             .filter(stock_lines::Column::Sequence.is_in(portion.iter().map(|(_, place)| *place)));
-        let lines = lines.all(&cx.db).await?.into_iter();
+        let lines = lines.models(&cx.db).await?.into_iter();
         found.extend(lines.filter(|line| wanted.contains(&(line.date, line.sequence))));
     }
     Ok(found)

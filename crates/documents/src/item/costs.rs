@@ -13,6 +13,7 @@ use crate::ids::RecordId;
 use crate::money::UnitPrice;
 use crate::parts::goods::check_cost;
 use crate::stock_adjustment::StockAdjustments;
+use answers::Ask;
 use books::cx::Cx;
 use kit::{master, rows};
 use schema::item as table;
@@ -108,12 +109,12 @@ pub(super) async fn of(cx: &Cx<'_>, items: &[table::Model]) -> Result<HashMap<Re
         .filter(stock_facts::Column::Kind.eq(FactKind::Standard))
         .order_by_asc(stock_facts::Column::Date)
         .order_by_asc(stock_facts::Column::Place)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let gone = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(business))
         .filter(stock_facts::Column::CancelsId.is_in(facts.iter().map(|fact| fact.id)))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let gone: HashSet<RecordId> = gone.into_iter().filter_map(|fact| fact.cancels_id).collect();
     for fact in facts.into_iter().filter(|fact| fact.is_listed() && !gone.contains(&fact.id)) {

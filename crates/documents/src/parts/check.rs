@@ -11,6 +11,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Rate};
 use crate::quoting::quoted;
+use answers::Ask;
 use books::access::Business;
 use books::cx::Cx;
 use kit::reference::References;
@@ -246,7 +247,7 @@ pub(crate) async fn check_limits(
         let open = party_balances::Entity::find()
             .filter(party_balances::Column::BusinessId.eq(business.id))
             .filter(business.aliases.is(party_balances::Column::PartyId, party.id))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let chart = cx.chart().await?;
         let receivable = |id| chart.account(id).is_some_and(|account| account.r#type == AccountType::Receivable);

@@ -10,6 +10,7 @@ use crate::document::Head;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Rate, UnitPrice};
+use answers::Ask;
 use books::chart::{Chart, SystemRole};
 use books::cx::Cx;
 use books::tax_codes::TaxCodes;
@@ -114,7 +115,7 @@ async fn complete_costs(cx: &Cx<'_>, asked: &mut TradeAsked) -> Result<()> {
         .filter(stock::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock::Column::ItemId.is_in(unsaid));
     let last: HashMap<RecordId, UnitPrice> = known
-        .all(&cx.db)
+        .models(&cx.db)
         .await?
         .into_iter()
         .filter_map(|row| {

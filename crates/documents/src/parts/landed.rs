@@ -9,6 +9,7 @@ use crate::field::{Each, Faults, Maybe};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use crate::wire_enum;
+use answers::Ask;
 use books::cx::Cx;
 use books::stock::{Item, live_receipts};
 use rules::tax::exact::{Exact, spread};
@@ -101,7 +102,7 @@ impl Received {
             .filter(document_lines::Column::Id.is_in(named.iter().copied()))
             .filter(document_lines::Column::SourceLineId.is_not_null());
         let billed: HashMap<RecordId, RecordId> =
-            billed.all(&cx.db).await?.into_iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
+            billed.models(&cx.db).await?.into_iter().filter_map(|line| Some((line.id, line.source_line_id?))).collect();
         let lines: HashSet<RecordId> = named.iter().copied().chain(billed.values().copied()).collect();
         let receipts = live_receipts(cx, lines).await?;
         let items = cx.items(&receipts.iter().map(|fact| fact.item_id).collect()).await?;

@@ -10,6 +10,7 @@ use crate::document::Content;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Money, Quantity};
+use answers::Ask;
 use books::cx::Cx;
 use books::progress;
 use rules::left::{Left, Parts, Share, TaxPart};
@@ -141,7 +142,7 @@ async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>, day: Day) -> Result<Vec<Taker
         Some(end) => end > row.date && end > day && !sown(Fault::EndedNeverTook),
     };
     let mut takers = Vec::new();
-    for row in rows.all(&cx.db).await? {
+    for row in rows.models(&cx.db).await? {
         if !stood(&row) && !sown(Fault::VoidKeepsItsShare) {
             continue;
         }
@@ -162,7 +163,7 @@ pub(crate) async fn credits_of(cx: &Cx<'_>, invoices: &[RecordId], day: Day) -> 
         .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_links::Column::SourceDocumentId.is_in(invoices.iter().copied()))
         .filter(document_links::Column::Relation.eq(Relation::Credits));
-    let ids = links.all(&cx.db).await?.into_iter().map(|link| link.document_id).collect();
+    let ids = links.models(&cx.db).await?.into_iter().map(|link| link.document_id).collect();
     kept(cx, ids, day).await
 }
 
@@ -263,7 +264,7 @@ impl Lefts {
             .filter(document_lines::Column::Kind.ne(DocumentKind::ReceiptNote));
         let mut takers: HashMap<RecordId, RecordId> = HashMap::new();
         let mut ids: HashSet<RecordId> = HashSet::new();
-        for line in followers.all(&cx.db).await?.into_iter().filter(|line| !own.contains(&line.id)) {
+        for line in followers.models(&cx.db).await?.into_iter().filter(|line| !own.contains(&line.id)) {
             let Some(source) = line.source_line_id else { continue };
             takers.insert(line.id, received.get(&source).copied().unwrap_or(source));
             ids.insert(line.document_id);

@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::document::Edition;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::cx::Cx;
 use rules::left::{Left, Share};
 use schema::tables::{document_lines, documents};
@@ -130,9 +131,9 @@ async fn keeps_terms<K: TradeKind>(
         .select_only()
         .column(document_lines::Column::SourceLineId)
         .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::SourceLineId.is_in(old.asked.lines.iter().filter_map(|line| line.id)))
-        .into_tuple::<Option<RecordId>>();
-    let touched: HashSet<RecordId> = followers.all(&cx.db).await?.into_iter().flatten().collect();
+        .filter(document_lines::Column::SourceLineId.is_in(old.asked.lines.iter().filter_map(|line| line.id)));
+    let touched = followers.column_of::<Option<RecordId>>(&cx.db).await?;
+    let touched: HashSet<RecordId> = touched.into_iter().flatten().collect();
     if touched.is_empty() {
         return Ok(());
     }

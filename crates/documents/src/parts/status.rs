@@ -11,6 +11,7 @@ use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity};
 use crate::parts::settlement::allocating;
 use crate::parts::settlement::credited::origins_of;
+use answers::Ask;
 use books::Leaving;
 use books::cx::Cx;
 use books::progress::{self, less};
@@ -166,7 +167,7 @@ pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(stock_lines::Column::DocumentId.is_in(moving))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         for line in lines.into_iter().filter(|line| line.kind != StockKind::Cost) {
             standings.entry(line.document_id).or_default().costs.insert(line.line_id, line.cost.size());
@@ -192,7 +193,7 @@ async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, S
         let found = document_links::Entity::find()
             .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
             .filter(end.is_in(ids()));
-        for link in found.all(&cx.db).await? {
+        for link in found.models(&cx.db).await? {
             let (this, other) = if is_follower {
                 (link.document_id, link.source_document_id)
             } else {
@@ -211,8 +212,7 @@ async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, S
         .filter(Column::Id.is_in(links.iter().map(|(_, other, _)| *other)))
         // What ended on a later day is linked on, and stands there no more.
         .filter(Column::Status.ne(DocumentStatus::Void))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let others: HashMap<RecordId, (DocumentKind, Option<String>)> =
         others.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect();

@@ -5,6 +5,7 @@ use crate::document::{self, Content, Document, Head, Purpose, SettledEntry};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Rate};
+use answers::Ask;
 use books::access::Business;
 use books::balances::{balances, sum};
 use books::chart::Chart;
@@ -81,8 +82,7 @@ async fn of_itself(cx: &Cx<'_>, accounts: &[RecordId], head: &Head) -> Result<Ha
         .filter(entry_lines::Column::EntryNumber.in_subquery(own.into_query()))
         .group_by(entry_lines::Column::AccountId)
         .group_by(entry_lines::Column::Currency)
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(lines.into_iter().map(|(account, currency, base)| ((account, currency), base)).collect())
 }
@@ -101,7 +101,7 @@ pub async fn renew(cx: &Cx<'_>) -> Result<()> {
     }
     cx.check_undoable()?;
     cx.flush().await?;
-    for row in of_these.all(&cx.db).await? {
+    for row in of_these.models(&cx.db).await? {
         let old = document::found::<Revaluations>(cx, row).await?;
         let asked = RevaluationAsked { rates: rates_of(&old.content) };
         let settled =

@@ -10,6 +10,7 @@ use crate::document::{self, Old};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use answers::Ask;
 use books::among::among;
 use books::balances::sum;
 use books::cx::Cx;
@@ -47,7 +48,7 @@ pub(super) async fn deltas(
             known.push(came_out(cx, date, posted_at, &counted).await?);
         }
         for moves in [before, on_the_day] {
-            known.push(moves.into_tuple().all(&cx.db).await?);
+            known.push(moves.read(&cx.db).await?);
         }
         for rows in known {
             for (item, quantity) in rows {
@@ -79,8 +80,7 @@ async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]
         .filter(Column::ItemId.is_in(items.iter().copied()))
         .filter(Column::Date.eq(date))
         .filter(Column::CancelsId.is_not_null())
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let posted_later: Vec<RecordId> = documents::Entity::find()
         .select_only()
@@ -88,8 +88,7 @@ async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]
         .filter(documents::Column::BusinessId.eq(business))
         .filter(among(cx, documents::Column::Id, came_out.iter().map(|(document, _)| *document)))
         .filter(documents::Column::PostedAt.gt(posted_at))
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     let gone =
         came_out.into_iter().filter(|(document, _)| posted_later.contains(document)).filter_map(|(_, gone)| gone);
@@ -97,7 +96,7 @@ async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]
         .filter(Column::BusinessId.eq(business))
         .filter(among(cx, Column::Id, gone))
         .filter(Column::Date.lt(date));
-    let never_were = never_were.all(&cx.db).await?;
+    let never_were = never_were.models(&cx.db).await?;
     Ok(never_were.iter().map(|fact| (fact.item_id, -fact.moves().units())).collect())
 }
 
@@ -137,8 +136,7 @@ async fn behind(cx: &Cx<'_>, shifted: &Shifted) -> Result<Vec<RecordId>> {
         .order_by_asc(documents::Column::Date)
         .order_by_asc(documents::Column::PostedAt)
         .order_by_asc(documents::Column::Id)
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     // A count of the day itself comes before what is posted now.
     let behind = found.into_iter().filter(|(_, date, posted_at)| (*date, *posted_at) > *first);

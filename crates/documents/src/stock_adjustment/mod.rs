@@ -11,6 +11,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Quantity, UnitPrice};
+use answers::Ask;
 use books::access::Business;
 use books::cx::Cx;
 use books::stock::{self, Wanted as Movement};
@@ -379,7 +380,7 @@ impl Document for StockAdjustments {
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(stock_lines::Column::DocumentId.is_in(rows.iter().map(|row| row.id)))
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let mut live: HashMap<RecordId, Self::Live> = HashMap::new();
         for line in lines {

@@ -10,6 +10,7 @@ use crate::fiscal_year::{FiscalYearView, FiscalYears};
 use crate::ids::RecordId;
 use crate::journal::{JournalAsked, JournalKind, Journals};
 use crate::money::BookMoney;
+use answers::Ask;
 use books::balances::balances;
 use books::cx::{Cx, Point};
 use kit::extra::{Act, Extra, NoWords, action};
@@ -122,7 +123,7 @@ impl Act for Reopen {
             .filter(documents::Column::Subkind.eq(JournalKind::Closing.as_str()))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
             .filter(documents::Column::Date.eq(ends));
-        for row in journals.all(&cx.db).await? {
+        for row in journals.models(&cx.db).await? {
             let old = document::load::<Journals>(cx, row.id).await?;
             if old.content.asked.closes(id) {
                 cx.require(Journals::KEY, Action::Void)?;

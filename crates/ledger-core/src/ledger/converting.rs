@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::keys::Keys;
 use ::books::installation::{self, Sealed};
+use answers::Answers;
 use schema::business;
 use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder, Statement, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -65,7 +66,7 @@ pub async fn is_of(connection: &impl ConnectionTrait, keys: &Keys) -> Result<Opt
 /// What is not as the server wrote it, in books of an earlier schema: every row against its seal, and the sums of all of
 /// them against what was signed. `columns` are those of each table. Books that never had seals have nothing to be proved.
 pub async fn prove(
-    connection: &impl ConnectionTrait,
+    connection: &impl Answers,
     keys: &Keys,
     columns: &BTreeMap<String, Vec<String>>,
 ) -> Result<Vec<String>> {

@@ -6,6 +6,7 @@ use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Funds, Money};
+use answers::Ask;
 use books::among::among;
 use books::balances::{Balance, Balances, balances};
 use books::chart::SystemRole;
@@ -36,8 +37,7 @@ impl Figures {
             .select_only()
             .columns([Column::Id, Column::ParentId])
             .filter(Column::BusinessId.eq(cx.business_id()?))
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?;
         let mut ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
         // A group comes to what is below it, however deep.
@@ -52,8 +52,7 @@ impl Figures {
             .column(account_months::Column::AccountId)
             .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
             .filter(among(cx, account_months::Column::AccountId, ids))
-            .into_tuple()
-            .all(&cx.db)
+            .column_of(&cx.db)
             .await?;
         let held = business::system_accounts(cx).await?;
         // An account in several roles shows the first of them.
@@ -134,7 +133,7 @@ impl Figures {
 }
 
 pub(super) async fn tree(cx: &Cx<'_>) -> Result<Produced> {
-    let rows = table::Entity::find().filter(Accounts::reach(cx)?).order_by_asc(Column::Code).all(&cx.db).await?;
+    let rows = table::Entity::find().filter(Accounts::reach(cx)?).order_by_asc(Column::Code).models(&cx.db).await?;
     let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
     for view in Accounts::views(cx, rows).await? {
         below.entry(view.parent_id).or_default().push(view);

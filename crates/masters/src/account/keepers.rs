@@ -8,6 +8,7 @@ use crate::ids::{BusinessId, RecordId};
 use ::rules::account::AccountType;
 use ::rules::keeper::Keeper;
 use ::rules::purpose::Purpose;
+use answers::Ask;
 use books::chart::{Account, Chart, SystemRole};
 use books::cx::Cx;
 use books::tax_codes::TaxCodes;
@@ -67,7 +68,7 @@ pub(crate) async fn settle(cx: &Cx<'_>, business: BusinessId, which: HashSet<Rec
         .filter(Column::BusinessId.eq(business))
         .filter(Column::Id.is_in(which))
         .filter(Column::Id.is_not_in(used));
-    for row in rows.all(&cx.db).await? {
+    for row in rows.models(&cx.db).await? {
         let by_hand = row.r#type == AccountType::Inventory && row.allow_manual_posting;
         let keeper = Keeper::of(row.r#type, by_hand, &roles_of(&held, row.id), codes.name_account(row.id));
         if keeper == row.keeper {
@@ -92,7 +93,7 @@ async fn used(cx: &Cx<'_>, business: BusinessId, which: &HashSet<RecordId>) -> R
         .column(account_months::Column::AccountId)
         .filter(account_months::Column::BusinessId.eq(business))
         .filter(account_months::Column::AccountId.is_in(which.iter().copied()));
-    Ok(used.into_tuple().all(&cx.db).await?)
+    Ok(used.column_of(&cx.db).await?)
 }
 
 /// What a record wants a keeper for: an account, in a field, for a purpose.

@@ -3,6 +3,7 @@
 use crate::business;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::balances::{Balance, balances};
 use books::chart::Blueprint;
 use books::cx::{Cx, Point};
@@ -29,7 +30,7 @@ pub(super) async fn check_parent(
 ) -> Result<()> {
     let Some(parent) = wanted.parent else { return Ok(()) };
     let places: Vec<table::Model> =
-        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).all(&cx.db).await?;
+        table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).models(&cx.db).await?;
     let place = |id: RecordId| places.iter().find(|place| place.id == id);
     match place(parent) {
         None => faults.add("parentId", "names no account"),
@@ -75,7 +76,7 @@ pub(super) async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) 
     let children = table::Entity::find()
         .filter(Column::BusinessId.eq(row.business_id))
         .filter(Column::ParentId.eq(row.id))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     if !wanted.is_group && !children.is_empty() {
         return refuse("isGroup", "cannot change while there are accounts below the group");

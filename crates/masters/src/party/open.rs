@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::cx::Cx;
 use rules::account::AccountType;
 use schema::account as accounts;
@@ -24,7 +25,7 @@ pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Alias
     let rows = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
         .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().copied()))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();
     let types: Vec<(RecordId, AccountType)> = if named.is_empty() {
@@ -35,8 +36,7 @@ pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Alias
             .columns([accounts::Column::Id, accounts::Column::Type])
             .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
             .filter(accounts::Column::Id.is_in(named))
-            .into_tuple()
-            .all(&cx.db)
+            .read(&cx.db)
             .await?
     };
     let types: HashMap<RecordId, AccountType> = types.into_iter().collect();

@@ -6,6 +6,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
 use crate::ids::RecordId;
 use crate::money::Amount;
+use answers::Ask;
 use books::audit::AuditAction;
 use books::balances::sum;
 use books::cx::Cx;
@@ -55,7 +56,7 @@ pub(super) async fn overdue_and_unallocated(
             .filter(is_open())
             .filter(these)
             .group_by(Column::PartyId);
-        Ok(sums.into_tuple().all(&cx.db).await?)
+        Ok(sums.read(&cx.db).await?)
     };
     let of_money = Column::Kind.is_in([DocumentKind::Receipt, DocumentKind::CreditNote]);
     // Only what they owe: a debit.
@@ -159,15 +160,14 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
         .order_by_asc(open_items::Column::Id)
         .limit(query.page_size)
         .offset((query.page - 1) * query.page_size)
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let named: Vec<(RecordId, Option<String>, Option<String>)> = documents::Entity::find()
         .select_only()
         .columns([documents::Column::Id, documents::Column::Number, documents::Column::Reference])
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
         .filter(documents::Column::Id.is_in(found.iter().map(|row| row.document_id)))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let named: HashMap<RecordId, (Option<String>, Option<String>)> =
         named.into_iter().map(|(id, number, reference)| (id, (number, reference))).collect();

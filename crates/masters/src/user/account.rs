@@ -9,6 +9,7 @@ use crate::api_key;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::{RecordId, UserId};
 use crate::quoting::quoted;
+use answers::Ask;
 use books::audit::AuditAction;
 use books::auth::user::{Column, Model, UserStatus};
 use books::auth::{invitation, session, user as accounts};
@@ -213,7 +214,7 @@ async fn check_status(cx: &Cx<'_>, row: &Model, status: UserStatus) -> Result<()
         return Err(Error::field("status", "cannot become invited again"));
     }
     if row.status == UserStatus::Active {
-        for member in membership::Entity::find().filter(membership::Column::UserId.eq(row.id)).all(&cx.db).await? {
+        for member in membership::Entity::find().filter(membership::Column::UserId.eq(row.id)).models(&cx.db).await? {
             if holds_ownership(cx, member.business_id, member.permission_id).await? {
                 check_owner_remains(cx, member.business_id, row.id).await?;
             }

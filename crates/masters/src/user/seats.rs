@@ -4,6 +4,7 @@ use super::wire::MembershipView;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission;
+use answers::Ask;
 use books::access::Seat;
 use books::among::among;
 use books::auth::user as accounts;
@@ -90,7 +91,7 @@ pub(super) async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool>
 /// What somebody is in each of their companies.
 async fn seats(cx: &Cx<'_>, user: UserId) -> Result<HashMap<BusinessId, Seat>> {
     let mut seats = HashMap::new();
-    for member in membership::Entity::find().filter(membership::Column::UserId.eq(user)).all(&cx.db).await? {
+    for member in membership::Entity::find().filter(membership::Column::UserId.eq(user)).models(&cx.db).await? {
         let set = permission_sets::Entity::find_by_id((member.business_id, member.permission_id)).one(&cx.db).await?;
         seats.extend(set.map(|set| (member.business_id, Seat::of(set))));
     }
@@ -126,10 +127,10 @@ pub(crate) async fn memberships(
     if let Some(only) = only {
         found = found.filter(membership::Column::BusinessId.is_in(only.iter().copied()));
     }
-    let found = found.all(&cx.db).await?;
+    let found = found.models(&cx.db).await?;
     let sets = permission_sets::Entity::find()
         .filter(among(cx, permission_sets::Column::Id, found.iter().map(|one| one.permission_id)))
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let roles: HashMap<RecordId, String> = sets.into_iter().map(|set| (set.id, Seat::of(set).role)).collect();
     let mut by_user: HashMap<UserId, Vec<MembershipView>> = HashMap::new();

@@ -6,6 +6,7 @@ use super::cash::{Coin, Row, settle};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::business::{SystemRole, TaxBasis};
 use schema::reader::Reader;
 use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, documents, entries, facts_of, tax_facts};
@@ -42,7 +43,7 @@ impl Carried {
             .filter(tax_facts::Column::BusinessId.eq(company))
             .filter(facts_of(company, entries::Column::DocumentId.is_in(ids.iter().copied())))
             .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Carry, TaxOrigin::Credited]))
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         let own = || ids.iter().flat_map(|id| facts.get(id).map_or(&[][..], Vec::as_slice)).copied();
         let taken: HashSet<RecordId> = own().chain(&others).filter_map(|fact| fact.takes_back_id).collect();
@@ -51,8 +52,7 @@ impl Carried {
             .columns([entries::Column::Id, entries::Column::Number])
             .filter(entries::Column::BusinessId.eq(company))
             .filter(entries::Column::Id.is_in(taken))
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let days: HashMap<i64, Day> = own().chain(&others).map(|fact| (fact.entry_number, fact.date)).collect();
         let origins = told.into_iter().filter_map(|(id, number)| Some((id, *days.get(&number)?))).collect();

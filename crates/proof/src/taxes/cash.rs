@@ -8,6 +8,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Rounding;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
 use schema::tables::{DocumentKind, allocations, documents, tax_facts};
@@ -120,7 +121,7 @@ impl Cash {
         let mut settled: Vec<allocations::Model> = allocations::Entity::find()
             .filter(allocations::Column::BusinessId.eq(company))
             .filter(of_these)
-            .all(&reader.db)
+            .models(&reader.db)
             .await?;
         settled.sort_by_key(|one| (one.date, one.created_at, one.id));
         let reduced: Vec<(i64, TaxOrigin)> = tax_facts::Entity::find()
@@ -128,8 +129,7 @@ impl Cash {
             .columns([tax_facts::Column::EntryNumber, tax_facts::Column::Origin])
             .filter(tax_facts::Column::BusinessId.eq(company))
             .filter(tax_facts::Column::SettlesId.is_in(ids.iter().copied()))
-            .into_tuple()
-            .all(&reader.db)
+            .read(&reader.db)
             .await?;
         let reduced: HashSet<(i64, TaxOrigin)> = reduced.into_iter().collect();
         let mut by_document: HashMap<RecordId, Vec<&allocations::Model>> = HashMap::new();

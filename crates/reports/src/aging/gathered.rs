@@ -6,13 +6,15 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::money::{BookMoney, Money};
 use ::rules::keeper::Keeper;
+use answers::Ask;
 use books::among::among;
 use books::audit::versions_at;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
-use schema::aliases::Aliases;
+use schema::aliases::{Aliases, Named};
 use schema::some::is_open;
 use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
 use schema::{account as accounts, party as parties};
@@ -21,6 +23,21 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::SummedUp as _;
+
+answers::of_row! {
+    /// An item that is open.
+    struct Item {
+        id: RecordId,
+        party_id: Named,
+        document_id: RecordId,
+        currency: String,
+        date: Day,
+        open: Money,
+        base_open: BookMoney,
+        due_date: Option<Day>,
+        account_id: RecordId,
+    }
+}
 
 /// The accounts of one side: what customers owe with what they paid in advance, or what suppliers are owed with what they
 /// got in advance.
@@ -36,14 +53,14 @@ pub(crate) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result
         .column(accounts::Column::Id)
         .filter(accounts::Column::BusinessId.eq(cx.business_id()?))
         .filter(Condition::any().add(accounts::Column::Type.eq(r#type)).add(advances));
-    Ok(found.into_tuple().all(&cx.db).await?)
+    Ok(found.column_of(&cx.db).await?)
 }
 
 pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) -> Result<Aged> {
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
     let aliases = asked.aliases(cx)?;
-    let left = left_open(cx, &controls, asked, &aliases).await?;
-    let due = due_dates(cx, &left, asked.point).await?;
+    let (left, due) = left_open(cx, &controls, asked, &aliases).await?;
+    let due = due_dates(cx, &left, due, asked.point).await?;
     let named = match grain {
         Grain::Parties => HashMap::new(),
         Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
@@ -84,10 +101,29 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
 }
 
 /// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
-/// happened since, however much was settled before.
-async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &Aliases) -> Result<Vec<Left>> {
+/// happened since, however much was settled before. And when it is due, of what was open now.
+async fn left_open(
+    cx: &Cx<'_>,
+    controls: &[RecordId],
+    asked: &Asked,
+    aliases: &Aliases,
+) -> Result<(Vec<Left>, HashMap<RecordId, Day>)> {
     let business = cx.business_id()?;
-    let mut now = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(is_open());
+    let mut now = open_items::Entity::find()
+        .select_only()
+        .columns([
+            open_items::Column::Id,
+            open_items::Column::PartyId,
+            open_items::Column::DocumentId,
+            open_items::Column::Currency,
+            open_items::Column::Date,
+            open_items::Column::Open,
+            open_items::Column::BaseOpen,
+            open_items::Column::DueDate,
+            open_items::Column::AccountId,
+        ])
+        .filter(open_items::Column::BusinessId.eq(business))
+        .filter(is_open());
     let mut since = open_item_moves::Entity::find()
         .select_only()
         .column(open_item_moves::Column::OpenItemId)
@@ -117,10 +153,9 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
         now = now.filter(open_items::Column::Currency.eq(currency));
         since = since.filter(open_item_moves::Column::Currency.eq(currency));
     }
-    let mut left: BTreeMap<RecordId, Left> = BTreeMap::new();
-    for item in now.all(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
+    let (mut left, mut due): (BTreeMap<RecordId, Left>, _) = (BTreeMap::new(), HashMap::new());
+    for item in now.read::<Item>(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
         let of_item = Left {
-            due: Some(item.due_date.unwrap_or(item.date)),
             open_item_id: item.id,
             party_id: item.party_id,
             document_id: item.document_id,
@@ -129,9 +164,10 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
             own: item.open.units(),
             base: item.base_open.units(),
         };
+        due.insert(item.id, item.due_date.unwrap_or(item.date));
         left.insert(item.id, of_item);
     }
-    let since: Vec<Left> = since.into_model().all(&cx.db).await?;
+    let since: Vec<Left> = since.read(&cx.db).await?;
     let then = asked.point.known_at;
     let of_then = |moved: &&Left| then.is_some() || !left.contains_key(&moved.open_item_id);
     let began = first_days(cx, since.iter().filter(of_then), then).await?;
@@ -147,11 +183,11 @@ async fn left_open(cx: &Cx<'_>, controls: &[RecordId], asked: &Asked, aliases: &
         known.base -= base;
         if then.is_some() {
             // What it says today may have been said since.
-            known.due = None;
+            due.remove(&known.open_item_id);
             known.date = began.get(&known.open_item_id).copied().unwrap_or(known.date);
         }
     }
-    Ok(left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect())
+    Ok((left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect(), due))
 }
 
 /// The days on which items began that are settled, gone or changed by now, as was known then.
@@ -174,7 +210,7 @@ async fn first_days(
     if let Some(at) = known_at {
         moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
     }
-    let found: Vec<(RecordId, Option<Day>)> = moves.into_tuple().all(&cx.db).await?;
+    let found: Vec<(RecordId, Option<Day>)> = moves.read(&cx.db).await?;
     Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
@@ -207,8 +243,13 @@ pub(crate) async fn of_party(
 
 /// When open items are due: as they say, and of those that are gone as their entries said. As it was known on an earlier
 /// day, it is what the documents said then.
-async fn due_dates(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMap<RecordId, Day>> {
-    let mut due = due_by_books(cx, left, point).await?;
+async fn due_dates(
+    cx: &Cx<'_>,
+    left: &[Left],
+    due: HashMap<RecordId, Day>,
+    point: Point,
+) -> Result<HashMap<RecordId, Day>> {
+    let mut due = due_by_books(cx, left, due, point).await?;
     if let Some(at) = point.known_at {
         due.extend(due_by_documents(cx, left, at).await?);
     }
@@ -230,8 +271,7 @@ async fn due_by_documents(cx: &Cx<'_>, left: &[Left], at: Instant) -> Result<Has
         .filter(documents::Column::BusinessId.eq(business))
         .filter(documents::Column::UpdatedAt.gt(at))
         .filter(among(cx, documents::Column::Id, left.iter().map(|one| one.document_id)))
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     let mut due = HashMap::new();
     if changed.is_empty() {
@@ -249,10 +289,15 @@ async fn due_by_documents(cx: &Cx<'_>, left: &[Left], at: Instant) -> Result<Has
     Ok(due)
 }
 
-async fn due_by_books(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMap<RecordId, Day>> {
+async fn due_by_books(
+    cx: &Cx<'_>,
+    left: &[Left],
+    mut due: HashMap<RecordId, Day>,
+    point: Point,
+) -> Result<HashMap<RecordId, Day>> {
     let business = cx.business_id()?;
-    let mut due: HashMap<RecordId, Day> = left.iter().filter_map(|one| Some((one.open_item_id, one.due?))).collect();
-    let settled: Vec<RecordId> = left.iter().filter(|one| one.due.is_none()).map(|one| one.open_item_id).collect();
+    let settled: Vec<RecordId> =
+        left.iter().map(|one| one.open_item_id).filter(|item| !due.contains_key(item)).collect();
     if settled.is_empty() {
         return Ok(due);
     }
@@ -263,8 +308,10 @@ async fn due_by_books(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMa
         open_items::Column::Id,
         there,
     ));
-    for item in there.all(&cx.db).await? {
-        due.insert(item.id, item.due_date.unwrap_or(item.date));
+    let there =
+        there.select_only().columns([open_items::Column::Id, open_items::Column::DueDate, open_items::Column::Date]);
+    for (item, on, date) in there.read::<(RecordId, Option<Day>, Day)>(&cx.db).await? {
+        due.insert(item, on.unwrap_or(date));
     }
     let gone: HashMap<RecordId, RecordId> = left
         .iter()
@@ -292,7 +339,7 @@ async fn due_by_books(cx: &Cx<'_>, left: &[Left], point: Point) -> Result<HashMa
     if let Some(known) = known {
         said = said.filter(entry_lines::Column::EntryNumber.lte(known));
     }
-    let said: Vec<(RecordId, Option<Day>)> = said.into_tuple().all(&cx.db).await?;
+    let said: Vec<(RecordId, Option<Day>)> = said.read(&cx.db).await?;
     for (document, day) in said {
         if let (Some(item), Some(day)) = (gone.get(&document), day) {
             due.insert(*item, day);
@@ -310,8 +357,7 @@ pub(crate) async fn documents_of(
         .columns([documents::Column::Id, documents::Column::Kind, documents::Column::Number])
         .filter(documents::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, documents::Column::Id, ids))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(found.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect())
 }
@@ -322,8 +368,7 @@ pub(crate) async fn names_of(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>) -
         .columns([parties::Column::Id, parties::Column::Name])
         .filter(parties::Column::BusinessId.eq(cx.business_id()?))
         .filter(among(cx, parties::Column::Id, ids.collect::<HashSet<_>>()))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(found.into_iter().collect())
 }

@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
+use answers::Ask;
 use books::among::among;
 use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
@@ -15,9 +16,7 @@ use books::sums::{Span, sums};
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
-use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, QueryTrait, Select,
-};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
@@ -90,25 +89,28 @@ impl Flows {
     }
 }
 
-#[derive(FromQueryResult)]
-struct ByKind {
-    account_id: RecordId,
-    document_kind: DocumentKind,
-    kind: EntryKind,
-    amount: i64,
+answers::of_row! {
+    struct ByKind {
+        account_id: RecordId,
+        document_kind: DocumentKind,
+        kind: EntryKind,
+        amount: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-struct ByAccount {
-    account_id: RecordId,
-    amount: i64,
+answers::of_row! {
+    struct ByAccount {
+        account_id: RecordId,
+        amount: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-struct ByDocument {
-    document_id: RecordId,
-    account_id: RecordId,
-    amount: i64,
+answers::of_row! {
+    struct ByDocument {
+        document_id: RecordId,
+        account_id: RecordId,
+        amount: i64,
+    }
 }
 
 /// Accounts by what they hold.
@@ -163,7 +165,7 @@ async fn by_account(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<V
         .column(entry_lines::Column::AccountId)
         .column_as(amount(cx), "amount")
         .group_by(entry_lines::Column::AccountId);
-    Ok(sums.into_model().all(&cx.db).await?)
+    Ok(sums.read(&cx.db).await?)
 }
 
 /// The numbers of entries of some days that move money.
@@ -205,8 +207,7 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
         .group_by(entry_lines::Column::AccountId)
         .group_by(entries::Column::DocumentKind)
         .group_by(entries::Column::Kind)
-        .into_model()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let mut gains = HashSet::new();
     for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
@@ -285,17 +286,18 @@ async fn by_document(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<
         .column_as(amount(cx), "amount")
         .group_by(entries::Column::DocumentId)
         .group_by(entry_lines::Column::AccountId);
-    Ok(sums.into_model().all(&cx.db).await?)
+    Ok(sums.read(&cx.db).await?)
 }
 
-#[derive(FromQueryResult)]
-struct Settles {
-    /// The document that is settled by money.
-    document_id: RecordId,
-    /// The control account that the money stood on.
-    account_id: RecordId,
-    date: Day,
-    base: i64,
+answers::of_row! {
+    struct Settles {
+        /// The document that is settled by money.
+        document_id: RecordId,
+        /// The control account that the money stood on.
+        account_id: RecordId,
+        date: Day,
+        base: i64,
+    }
 }
 
 /// Gives what settled documents to the sections of what they say.
@@ -357,8 +359,7 @@ async fn settlements(cx: &Cx<'_>, asked: &Asked, sides: &Sides, documents: &[Rec
                 .filter(allocations::Column::BusinessId.eq(business))
                 .filter(settled.is_in(portion.iter().copied()))
                 .filter(by.in_subquery(of_money.clone()))
-                .into_tuple()
-                .all(&cx.db)
+                .read(&cx.db)
                 .await?;
             let pairs: HashMap<RecordId, RecordId> = pairs.into_iter().collect();
             let ids: Vec<RecordId> = pairs.keys().copied().collect();
@@ -371,7 +372,7 @@ async fn settlements(cx: &Cx<'_>, asked: &Asked, sides: &Sides, documents: &[Rec
                 if let Some(known) = asked.point.known_at {
                     moves = moves.add(open_item_moves::Column::RecordedAt.lte(known));
                 }
-                for row in open_item_moves::Entity::find().filter(moves).all(&cx.db).await? {
+                for row in open_item_moves::Entity::find().filter(moves).models(&cx.db).await? {
                     let Some(document) = row.allocation_id.and_then(|id| pairs.get(&id)) else { continue };
                     let (document_id, account_id) = (*document, row.account_id);
                     found.push((row.id, Settles { document_id, account_id, date: row.date, base: row.base.units() }));

@@ -10,6 +10,7 @@ use crate::form::{Example, Form, Holds};
 use crate::ids::RecordId;
 use crate::money::Quantity;
 use crate::sheet::{Cell, Check, Own, Row, RowType, Sheet};
+use answers::Ask;
 use books::cx::Cx;
 use kit::list::Parameter;
 use schema::item as items;
@@ -80,7 +81,7 @@ impl Report for StockLedger {
             .order_by_asc(stock_moves::Column::Date)
             .order_by_asc(stock_moves::Column::RecordedAt)
             .order_by_asc(stock_moves::Column::Id)
-            .all(&cx.db)
+            .models(&cx.db)
             .await?;
         let at = |found: &HashMap<RecordId, Stock>| found.sum_of(&item);
         Ok(Ledger {

@@ -8,13 +8,14 @@ use crate::error::Result;
 use crate::form::{Example, Form, Holds};
 use crate::ids::{BusinessId, RecordId};
 use crate::sheet::{Cell, Own, Row, RowType, Sheet};
+use answers::Ask;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use kit::list::Parameter;
 use schema::aliases::Named;
 use schema::tables::{DocumentKind, FactKind, progress_moves, stock_facts};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sown::{Fault, sown};
@@ -53,20 +54,22 @@ impl Waits for Received {
 
 pub(crate) struct Waiting<S>(PhantomData<fn() -> S>);
 
-#[derive(FromQueryResult)]
-pub(super) struct Carried {
-    pub(super) line_id: RecordId,
-    pub(super) quantity: i64,
-    pub(super) invoiced: i64,
-    pub(super) returned: i64,
-    pub(super) value: i64,
+answers::of_row! {
+    pub(super) struct Carried {
+        pub(super) line_id: RecordId,
+        pub(super) quantity: i64,
+        pub(super) invoiced: i64,
+        pub(super) returned: i64,
+        pub(super) value: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-pub(super) struct Begun {
-    pub(super) line: RecordId,
-    pub(super) document: RecordId,
-    pub(super) party: Option<Named>,
+answers::of_row! {
+    pub(super) struct Begun {
+        pub(super) line: RecordId,
+        pub(super) document: RecordId,
+        pub(super) party: Option<Named>,
+    }
 }
 
 /// What waited of lines by which documents of a kind received goods themselves.
@@ -168,8 +171,8 @@ impl<S: Waits> Report for Waiting<S> {
             begun = begun.filter(Moves::RecordedAt.lte(at));
             of_goods = of_goods.map(|of_goods| of_goods.filter(Moves::RecordedAt.lte(at)));
         }
-        let moves: Vec<Carried> = moves.group_by(Moves::LineId).into_model().all(&cx.db).await?;
-        let mut begun: Vec<Begun> = begun.into_model().all(&cx.db).await?;
+        let moves: Vec<Carried> = moves.group_by(Moves::LineId).read(&cx.db).await?;
+        let mut begun: Vec<Begun> = begun.read(&cx.db).await?;
         let mut accounts: HashSet<RecordId> = HashSet::new();
         if let Some(of_goods) = of_goods {
             let lines = of_goods
@@ -177,8 +180,8 @@ impl<S: Waits> Report for Waiting<S> {
                 .column_as(Moves::LineId, "line")
                 .column_as(stock_facts::Column::DocumentId, "document")
                 .column_as(schema::tables::documents::Column::PartyId, "party");
-            begun.extend(lines.distinct().into_model::<Begun>().all(&cx.db).await?);
-            accounts.extend(of_goods.column(Moves::AccountId).distinct().into_tuple::<RecordId>().all(&cx.db).await?);
+            begun.extend(lines.distinct().read::<Begun>(&cx.db).await?);
+            accounts.extend(of_goods.column(Moves::AccountId).distinct().column_of::<RecordId>(&cx.db).await?);
         }
         let aliases = asked.aliases(cx)?;
         let party = |one: &Begun| one.party.map(|party| aliases.of(party));
@@ -207,8 +210,7 @@ impl<S: Waits> Report for Waiting<S> {
             .filter(Moves::Kind.eq(S::KIND))
             .filter(Moves::Quantity.gt(0))
             .filter(Moves::AccountId.is_not_null())
-            .into_tuple()
-            .all(&cx.db)
+            .column_of(&cx.db)
             .await?;
         accounts.extend(of_notes);
         let accounts: Vec<RecordId> = accounts.into_iter().collect();

@@ -8,6 +8,7 @@ use crate::form::{Example, Form, Holds};
 use crate::ids::RecordId;
 use crate::sheet::{Cell, Own, Row, RowType, Sheet};
 use crate::statements::{Chart, account_row};
+use answers::Ask;
 use books::apart::between_years;
 use books::balances::last_known;
 use books::cx::Cx;
@@ -91,7 +92,7 @@ impl Report for DayBook {
         let mut page = Vec::new();
         if asked.is_page() {
             let all = if fixed.between.is_empty() { all } else { all.order_by_asc(between_years()) };
-            page = in_order(all).limit(limit).offset(offset).all(&cx.db).await?;
+            page = in_order(all).limit(limit).offset(offset).models(&cx.db).await?;
         } else {
             // What lies between two years comes after all that is found by its day.
             for between in [false, true] {
@@ -113,7 +114,7 @@ impl Report for DayBook {
                         .add(entries::Column::Number.gt(mark.number));
                     some = some.filter(entries::Column::Date.gte(mark.date)).filter(later);
                 }
-                page.extend(in_order(some).limit(limit - page.len() as u64).all(&cx.db).await?);
+                page.extend(in_order(some).limit(limit - page.len() as u64).models(&cx.db).await?);
             }
         }
         // Entries may have very many lines.

@@ -9,6 +9,7 @@ use super::cash;
 use super::facts::{Sum, Taxes, check_beginning, code_names, moved, narrowed, of_span};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::cx::Cx;
 use kit::list::Parameter;
 use rules::tax::facts::TaxDuty;
@@ -60,12 +61,12 @@ async fn written(cx: &Cx<'_>, asked: &Asked, mut facts: Selected) -> Result<(Vec
         .order_by_asc(Column::Place)
         .limit(limit)
         .offset(offset);
-    Ok((facts.into_model().all(&cx.db).await?, count))
+    Ok((facts.models(&cx.db).await?, count))
 }
 
 /// The same of what counts, where some of it counts when it is settled, and what the rows of all pages say that is moved.
 async fn settled(cx: &Cx<'_>, asked: &Asked, facts: Selected) -> Result<(Vec<tax_facts::Model>, u64, i64)> {
-    let all = facts.columns(<Column as sea_orm::Iterable>::iter()).into_model().all(&cx.db).await?;
+    let all = facts.columns(<Column as sea_orm::Iterable>::iter()).models(&cx.db).await?;
     let mut facts = cash::detailed(cx, asked, all).await?;
     let told = facts.iter().map(|fact| moved(fact.duty, fact.home_tax.units())).sum();
     let count = u64::try_from(facts.len()).map_err(Error::internal)?;

@@ -4,6 +4,7 @@ use super::super::asked::Asked;
 use super::{cash, months};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::balances::last_known;
 use books::cx::Cx;
 use rules::tax::TaxKind;
@@ -155,8 +156,7 @@ pub(super) async fn code_names(cx: &Cx<'_>) -> Result<HashMap<RecordId, String>>
         .select_only()
         .columns([codes::Column::Id, codes::Column::Code, codes::Column::Name])
         .filter(codes::Column::BusinessId.eq(cx.business_id()?))
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     Ok(found.into_iter().map(|(id, code, name)| (id, format!("{code} {name}"))).collect())
 }

@@ -5,6 +5,7 @@ use super::super::asked::Asked;
 use super::facts::{Sum, narrowed};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::balances::{last_known, sum};
 use books::cx::Cx;
 use books::sums::Parts;
@@ -12,7 +13,7 @@ use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tables::{entry_lines, tax_facts, tax_months};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
 use std::collections::BTreeMap;
 use words::sums::SummedUp as _;
 
@@ -22,39 +23,41 @@ pub(super) struct Told {
     pub(super) posted: i64,
 }
 
-#[derive(FromQueryResult)]
-struct OfMonths {
-    tax_code_id: RecordId,
-    component_id: RecordId,
-    component: String,
-    side: TaxSide,
-    duty: TaxDuty,
-    origin: TaxOrigin,
-    kind: String,
-    base_box: String,
-    tax_box: String,
-    base: i64,
-    base_beside: i64,
-    tax: i64,
-    not_recoverable: i64,
-    posted: i64,
+answers::of_row! {
+    struct OfMonths {
+        tax_code_id: RecordId,
+        component_id: RecordId,
+        component: String,
+        side: TaxSide,
+        duty: TaxDuty,
+        origin: TaxOrigin,
+        kind: String,
+        base_box: String,
+        tax_box: String,
+        base: i64,
+        base_beside: i64,
+        tax: i64,
+        not_recoverable: i64,
+        posted: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-struct OfFacts {
-    tax_code_id: Option<RecordId>,
-    component_id: Option<RecordId>,
-    component: Option<String>,
-    side: TaxSide,
-    duty: TaxDuty,
-    origin: TaxOrigin,
-    kind: Option<TaxKind>,
-    leads: bool,
-    base_box: Option<String>,
-    tax_box: Option<String>,
-    base: i64,
-    tax: i64,
-    not_recoverable: i64,
+answers::of_row! {
+    struct OfFacts {
+        tax_code_id: Option<RecordId>,
+        component_id: Option<RecordId>,
+        component: Option<String>,
+        side: TaxSide,
+        duty: TaxDuty,
+        origin: TaxOrigin,
+        kind: Option<TaxKind>,
+        leads: bool,
+        base_box: Option<String>,
+        tax_box: Option<String>,
+        base: i64,
+        tax: i64,
+        not_recoverable: i64,
+    }
 }
 
 type Key = (Option<RecordId>, Option<RecordId>, [Option<String>; 3], [String; 3], Option<String>, bool);
@@ -163,7 +166,7 @@ async fn of_months(cx: &Cx<'_>, asked: &Asked, months: Condition) -> Result<Vec<
     for key in keys {
         rows = rows.group_by(key);
     }
-    Ok(rows.into_model().all(&cx.db).await?)
+    Ok(rows.read(&cx.db).await?)
 }
 
 /// What some facts come to, and what the ledger lines move that they name.
@@ -197,7 +200,7 @@ async fn of_facts(cx: &Cx<'_>, asked: &Asked, which: Condition) -> Result<(Vec<S
     for key in keys {
         rows = rows.group_by(key);
     }
-    let rows: Vec<OfFacts> = rows.into_model().all(&cx.db).await?;
+    let rows: Vec<OfFacts> = rows.read(&cx.db).await?;
     let sums = rows.into_iter().map(|row| Sum {
         tax_code_id: row.tax_code_id,
         component_id: row.component_id,

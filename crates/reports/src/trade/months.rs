@@ -5,25 +5,28 @@ use super::{Told, lines_of};
 use crate::asked::Asked;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::balances::{last_known, sum};
 use books::cx::{Cx, Point};
 use books::sums::{Parts, Span};
 use schema::tables::{TradeGrouping, TradeSide, documents, entries, entry_lines, trade_months};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect};
 use std::collections::HashMap;
 use words::sums::SummedUp as _;
 
-#[derive(FromQueryResult)]
-struct OfMonths {
-    of_id: RecordId,
-    amount: i64,
+answers::of_row! {
+    struct OfMonths {
+        of_id: RecordId,
+        amount: i64,
+    }
 }
 
-#[derive(FromQueryResult)]
-struct Group {
-    id: Option<RecordId>,
-    amount: i64,
+answers::of_row! {
+    struct Group {
+        id: Option<RecordId>,
+        amount: i64,
+    }
 }
 
 /// What lines come to, by party or item; what there is nothing of is left out.
@@ -40,7 +43,7 @@ pub(super) async fn traded<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> R
         let rows = of_months::<T>(cx, grouping, months)?
             .column(trade_months::Column::OfId)
             .group_by(trade_months::Column::OfId);
-        for row in rows.into_model::<OfMonths>().all(&cx.db).await? {
+        for row in rows.read::<OfMonths>(&cx.db).await? {
             add(Some(row.of_id).filter(|id| *id != RecordId::NONE), row.amount)?;
         }
     }
@@ -64,7 +67,7 @@ pub(super) async fn traded<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> R
         } else {
             net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
         };
-        for group in net.into_model::<Group>().all(&cx.db).await? {
+        for group in net.read::<Group>(&cx.db).await? {
             add(group.id, group.amount * sign)?;
         }
     }

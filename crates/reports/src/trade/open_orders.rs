@@ -10,23 +10,25 @@ use crate::goods::item_names;
 use crate::ids::RecordId;
 use crate::money::Quantity;
 use crate::sheet::{Cell, Row, RowType, Sheet};
+use answers::Ask;
 use books::cx::Cx;
 use books::progress::less;
 use kit::list::Parameter;
 use schema::aliases::{Aliases, Named};
 use schema::tables::{DocumentKind, DocumentStatus, documents, progress};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{BTreeMap, HashMap};
 
 pub(crate) struct OpenOrders;
 
-#[derive(FromQueryResult)]
-pub(super) struct Order {
-    pub(super) id: RecordId,
-    pub(crate) kind: DocumentKind,
-    pub(crate) number: Option<String>,
-    pub(crate) date: Day,
-    pub(super) party_id: Option<Named>,
+answers::of_row! {
+    pub(super) struct Order {
+        pub(super) id: RecordId,
+        pub(crate) kind: DocumentKind,
+        pub(crate) number: Option<String>,
+        pub(crate) date: Day,
+        pub(super) party_id: Option<Named>,
+    }
 }
 
 pub(crate) struct Ordered {
@@ -96,19 +98,15 @@ impl Report for OpenOrders {
             orders = orders.filter(aliases.is(documents::Column::PartyId, party));
         }
         let of_these = orders.clone().select_only().column(documents::Column::Id).into_query();
-        let orders: Vec<Order> = orders
-            .order_by_asc(documents::Column::Date)
-            .order_by_asc(documents::Column::Id)
-            .into_model()
-            .all(&cx.db)
-            .await?;
+        let orders: Vec<Order> =
+            orders.order_by_asc(documents::Column::Date).order_by_asc(documents::Column::Id).read(&cx.db).await?;
         let mut lines = progress::Entity::find()
             .filter(progress::Column::BusinessId.eq(business))
             .filter(progress::Column::DocumentId.in_subquery(of_these));
         if let Some(item) = asked.item {
             lines = lines.filter(progress::Column::ItemId.eq(item));
         }
-        let mut lines = lines.all(&cx.db).await?;
+        let mut lines = lines.models(&cx.db).await?;
         lines.sort_by_key(|line| line.line_id);
         Ok(Ordered {
             parties: names_of(cx, orders.iter().filter_map(|order| order.party_id.map(|party| aliases.of(party))))

@@ -10,6 +10,7 @@
 use super::end_process;
 use crate::database::ROWS_READ;
 use crate::database::standing::{Ill, Part, Standing};
+use answers::{Answer, Answers};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement};
 use sqlite_kit::{Connection, Fault, Opening, Stop};
 use std::collections::VecDeque;
@@ -465,12 +466,18 @@ macro_rules! hands_over {
             }
 
             async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-                Ok(self.ask(move |connection| connection.query_one(&statement)).await?.map(QueryResult::from))
+                self.ask(move |connection| connection.query_some(&statement, 1)).await?.into_result()
             }
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                let rows = self.ask(move |connection| connection.query_some(&statement, ROWS_READ)).await?;
-                Ok(rows.into_iter().map(QueryResult::from).collect())
+                self.answer(statement).await?.into_results()
+            }
+        }
+
+        #[async_trait::async_trait]
+        impl Answers for $type {
+            async fn answer(&self, question: Statement) -> Result<Answer, DbErr> {
+                self.ask(move |connection| connection.query_some(&question, ROWS_READ)).await
             }
         }
     };

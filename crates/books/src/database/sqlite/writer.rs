@@ -17,6 +17,7 @@ use crate::client;
 use crate::database::rows::Step;
 use crate::database::standing::{Ill, Part, Standing, UnderWay};
 use crate::database::{Committing, ROWS_READ};
+use answers::{Answer, Answers};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use sqlite_kit::{Connection, Fault};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -288,19 +289,19 @@ impl Transaction {
 
     /// Does all steps, in their order, and answers what the last of them is answered.
     pub fn send(&self, steps: Vec<Step>) -> Result<Vec<QueryResult>, DbErr> {
-        let mut answered = Vec::new();
+        let mut answered = Answer::default();
         for step in steps {
             answered = match step {
                 Step::Rows(rows) => {
                     for (text, values) in rows.portions() {
                         self.run(|connection| connection.put(&text, values))?;
                     }
-                    Vec::new()
+                    Answer::default()
                 }
                 Step::Statement(asked) => self.run(|connection| connection.query_some(&asked, ROWS_READ))?,
             };
         }
-        Ok(answered.into_iter().map(QueryResult::from).collect())
+        answered.into_results()
     }
 }
 
@@ -320,12 +321,18 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        Ok(self.run(|connection| connection.query_one(&statement))?.map(QueryResult::from))
+        self.run(|connection| connection.query_some(&statement, 1))?.into_result()
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        let rows = self.run(|connection| connection.query_some(&statement, ROWS_READ))?;
-        Ok(rows.into_iter().map(QueryResult::from).collect())
+        self.answer(statement).await?.into_results()
+    }
+}
+
+#[async_trait::async_trait]
+impl Answers for Transaction {
+    async fn answer(&self, question: Statement) -> Result<Answer, DbErr> {
+        self.run(|connection| connection.query_some(&question, ROWS_READ))
     }
 }
 
@@ -381,8 +388,7 @@ mod tests {
             statements: 1,
             patience: std::time::Duration::ZERO,
         };
-        let found = Connection::open(&opening).unwrap().query_one(&sql).unwrap().unwrap();
-        QueryResult::from(found).try_get("", "n").unwrap()
+        Connection::open(&opening).unwrap().query(&sql).unwrap().column().unwrap()[0]
     }
 
     fn remove(path: &std::path::Path) {

@@ -6,6 +6,7 @@ use crate::day::Day;
 use crate::document::{Document, Settled, TradedLine};
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use books::audit::AuditAction;
 use books::cx::Cx;
 use books::desk::Standing;
@@ -101,7 +102,7 @@ pub(super) async fn get_on(cx: &Cx<'_>, by: &table::Model, followed: BTreeSet<Re
     let ids: Vec<RecordId> = followed.into_iter().collect();
     let chains = progress::chains(cx, &ids).await?;
     let rows = table::Entity::find().filter(Column::BusinessId.eq(by.business_id)).filter(Column::Id.is_in(ids));
-    for row in rows.all(&cx.db).await? {
+    for row in rows.models(&cx.db).await? {
         let stage = match chains.get(&row.id) {
             // What a closed order gets back is given up like the rest.
             Some(_) if row.subkind.as_deref() == Some(CLOSED) => progress::close(cx, &row, true).await?,

@@ -10,6 +10,7 @@ use crate::document::list::reach;
 use crate::document::{Document, ended};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::audit::AuditAction;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -38,8 +39,7 @@ pub(super) async fn reverse_all<D: Document>(
         .filter(entries::Column::Kind.is_in([EntryKind::AutoReversal, EntryKind::Opening]))
         .select_only()
         .columns([entries::Column::Number, entries::Column::Kind])
-        .into_tuple()
-        .all(&cx.db)
+        .read(&cx.db)
         .await?;
     let of_kind = |kind: EntryKind| -> HashSet<i64> {
         kinds.iter().filter(|(_, of)| *of == kind).map(|(number, _)| *number).collect()

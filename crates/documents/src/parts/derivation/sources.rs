@@ -9,6 +9,7 @@ use crate::money::Money;
 use crate::parts::lefts::Lefts;
 use crate::parts::line::TradeLineAsked;
 use crate::parts::{Direction, TradeAsked, TradeFigures};
+use answers::Ask;
 use books::cx::Cx;
 use books::progress;
 use kit::reference::Held;
@@ -85,7 +86,7 @@ impl Sources {
             .filter(documents::Column::BusinessId.eq(cx.business_id()?))
             .filter(documents::Column::Id.is_in(ids))
             .filter(documents::Column::Kind.is_in(KINDS));
-        for row in rows.all(&cx.db).await? {
+        for row in rows.models(&cx.db).await? {
             check_source(cx, row.kind)?;
             let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
             sources.documents.insert(row.id, Source { row, content });
@@ -101,7 +102,7 @@ impl Sources {
             .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(document_lines::Column::Id.is_in(credited))
             .filter(document_lines::Column::SourceLineId.is_not_null());
-        let origins = billed.all(&cx.db).await?.into_iter().filter_map(|line| line.source_line_id);
+        let origins = billed.models(&cx.db).await?.into_iter().filter_map(|line| line.source_line_id);
         let notes = progress::of_lines(cx, origins).await?;
         let orders = progress::of_lines(cx, notes.values().filter_map(|note| note.source_line_id)).await?;
         self.lines.extend(notes);
@@ -120,7 +121,7 @@ impl Sources {
             .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
             .filter(document_lines::Column::SourceLineId.is_in(returned))
             .filter(document_lines::Column::Kind.is_in(DocumentKind::of_phase(Phase::Bill)));
-        for line in bills.all(&cx.db).await? {
+        for line in bills.models(&cx.db).await? {
             if let Some(note) = line.source_line_id {
                 self.billed.entry(note).or_default().push((line.document_id, line.id));
             }

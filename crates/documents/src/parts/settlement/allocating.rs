@@ -19,6 +19,7 @@ use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
 use crate::stored::AsJson;
+use answers::Ask;
 use books::audit::{AuditAction, Change as AuditChange};
 use books::cash;
 use books::chart::Chart;
@@ -57,7 +58,7 @@ pub(crate) async fn of_documents(cx: &Cx<'_>, documents: &[RecordId]) -> Result<
                 .add(allocations::Column::SourceDocumentId.is_in(documents.iter().copied()))
                 .add(allocations::Column::TargetDocumentId.is_in(documents.iter().copied())),
         );
-    let mut rows = rows.all(&cx.db).await?;
+    let mut rows = rows.models(&cx.db).await?;
     rows.sort_by_key(|row| row.id);
     Ok(rows)
 }

@@ -8,6 +8,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use answers::Ask;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
@@ -51,8 +52,7 @@ pub(crate) async fn keep(cx: &Cx<'_>, mut noted: Retaxed) -> Result<Vec<RecordId
         .filter(table::Column::SettlesId.is_in(noted.origins.iter().copied()))
         .filter(table::Column::Origin.is_in(TAKEN_OFF))
         .distinct()
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?
         .into_iter()
         .collect();
@@ -75,8 +75,7 @@ async fn credited_by(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<RecordId>> {
         .filter(facts_of(cx.business_id()?, entries::Column::DocumentId.is_in(notes.iter().copied())))
         .filter(table::Column::Origin.eq(TaxOrigin::Credited))
         .distinct()
-        .into_tuple()
-        .all(&cx.db)
+        .column_of(&cx.db)
         .await?;
     found.extend(given);
     Ok(found)
@@ -90,7 +89,7 @@ pub(crate) async fn origins_of(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<Re
         .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_links::Column::DocumentId.is_in(notes.iter().copied()))
         .filter(document_links::Column::Relation.eq(Relation::Credits));
-    Ok(links.into_tuple().all(&cx.db).await?)
+    Ok(links.column_of(&cx.db).await?)
 }
 
 /// Everything that is known of the tax of one document.
@@ -124,11 +123,11 @@ impl Story {
         let own = found()
             .filter(facts_of(business, entries::Column::DocumentId.eq(origin)))
             .filter(table::Column::SettlesId.is_null());
-        for row in own.all(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
+        for row in own.models(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
             steps.push(step(row, Whose::Own));
         }
         let mut booked = Vec::new();
-        let off = found().filter(table::Column::SettlesId.eq(origin)).all(&cx.db).await?;
+        let off = found().filter(table::Column::SettlesId.eq(origin)).models(&cx.db).await?;
         let stands = stands_on(cx, origin).await?;
         for row in &off {
             match row.origin {
@@ -147,7 +146,7 @@ impl Story {
                 row.origin != TaxOrigin::Carry
                     && lines.as_ref().is_none_or(|lines| row.line_id.is_some_and(|line| lines.contains(&line)))
             };
-            for row in of_note.all(&cx.db).await?.iter().filter(counts) {
+            for row in of_note.models(&cx.db).await?.iter().filter(counts) {
                 steps.push(step(row, Whose::Credit(note)));
             }
         }
@@ -272,7 +271,7 @@ async fn stands_on(cx: &Cx<'_>, origin: RecordId) -> Result<Stands> {
         .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
         .filter(allocations::Column::TargetDocumentId.eq(origin))
         .order_by_asc(allocations::Column::Id);
-    for row in settled.all(&cx.db).await? {
+    for row in settled.models(&cx.db).await? {
         let Some(entry) = row.entry.as_ref().map(|entry| &entry.0) else { continue };
         let owed = matches!(row.target_kind, DocumentKind::SalesInvoice | DocumentKind::DebitNote);
         let found = accounts(&chart, None, (row.target_kind, if owed { 1 } else { -1 }))
@@ -296,12 +295,12 @@ async fn credits(cx: &Cx<'_>, origin: RecordId) -> Result<Vec<(RecordId, Option<
             .filter(document_links::Column::Relation.eq(Relation::Credits))
             .filter(column.is_in(ids))
     };
-    let of_origin = links(document_links::Column::SourceDocumentId, vec![origin]).all(&cx.db).await?;
+    let of_origin = links(document_links::Column::SourceDocumentId, vec![origin]).models(&cx.db).await?;
     let notes: BTreeSet<RecordId> = of_origin.into_iter().map(|link| link.document_id).collect();
     if notes.is_empty() {
         return Ok(Vec::new());
     }
-    let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).all(&cx.db).await?;
+    let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).models(&cx.db).await?;
     let own = lines_named(cx, origin).await?;
     let mut found = Vec::new();
     for note in notes {
@@ -321,7 +320,7 @@ async fn lines_of(cx: &Cx<'_>, note: RecordId) -> Result<Vec<document_lines::Mod
     let lines = document_lines::Entity::find()
         .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_lines::Column::DocumentId.eq(note));
-    Ok(lines.all(&cx.db).await?)
+    Ok(lines.models(&cx.db).await?)
 }
 
 /// All lines of a document, by what it keeps of them.

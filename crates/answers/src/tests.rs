@@ -1,0 +1,128 @@
+use super::*;
+use sea_orm::QueryResult;
+use uuid::Uuid;
+
+mod things {
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "things")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub id: Uuid,
+        pub number: i64,
+        pub name: Option<String>,
+        pub flag: bool,
+        pub content: Option<Vec<u8>>,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+/// Two things; the columns are in another order than the table's.
+fn found() -> Answer {
+    let mut answer = Answer::of(["number", "name", "id", "content", "flag"].map(str::to_owned).into());
+    let first = [7_i64.into(), "one".into(), Uuid::from_u128(1).into(), vec![1_u8].into(), true.into()];
+    let second = [8_i64.into(), Value::String(None), Uuid::from_u128(2).into(), Value::Bytes(None), Value::from(false)];
+    first.into_iter().chain(second).for_each(|value| answer.add(value));
+    answer
+}
+
+fn of(names: &[&str], values: Vec<Value>) -> Answer {
+    let mut answer = Answer::of(names.iter().map(|&name| name.to_owned()).collect());
+    for value in values {
+        answer.add(value);
+    }
+    answer
+}
+
+/// The same, by their places.
+type All = (i64, Option<String>, Uuid, Option<Vec<u8>>, bool);
+
+of_row! {
+    #[derive(Debug, PartialEq)]
+    struct Some {
+        flag: bool,
+        number: i64,
+    }
+}
+
+#[test]
+fn rows_are_read_by_what_their_columns_are_called_or_by_where_they_are() {
+    let models = found().models::<things::Entity>().unwrap();
+    let by_entity: Vec<QueryResult> = found().into_results().unwrap();
+    let by_entity: Vec<things::Model> =
+        by_entity.iter().map(|row| sea_orm::FromQueryResult::from_query_result(row, "").unwrap()).collect();
+    assert_eq!((models.len(), found().len()), (2, 2));
+    assert_eq!(models, by_entity);
+    let some: Vec<Some> = found().read().unwrap();
+    assert_eq!(some, [Some { flag: true, number: 7 }, Some { flag: false, number: 8 }]);
+    let all: Vec<All> = found().read().unwrap();
+    assert_eq!(all[1], (8, None, Uuid::from_u128(2), None, false));
+    let values: Vec<_> = found().values_of(["flag", "id"]).unwrap().collect();
+    assert_eq!(values[0], [Value::from(true), Uuid::from_u128(1).into()]);
+    assert_eq!(of(&["n"], vec![1_i64.into(), 2_i64.into()]).column::<i64>().unwrap(), [1, 2]);
+    assert!(Answer::default().read::<Some>().unwrap().is_empty());
+    assert!(Answer::again(&[]).unwrap().models::<things::Entity>().unwrap().is_empty());
+    assert!(of(&["flag", "number"], Vec::new()).read::<Some>().unwrap().is_empty());
+}
+
+#[test]
+fn what_is_of_another_type_is_never_read_as_nothing() {
+    let read = |value: Value| of(&["n"], vec![value]).column::<Option<i64>>();
+    // Of which type an expression is that is nothing, no engine says.
+    for nothing in [Value::BigInt(None), Value::String(None), Value::Uuid(None), Value::Bytes(None), Value::Bool(None)]
+    {
+        assert_eq!(read(nothing).unwrap(), [None]);
+    }
+    for other in [Value::from("7"), true.into(), Uuid::nil().into(), 7_i32.into()] {
+        assert!(read(other).unwrap_err().to_string().contains("n holds nothing"));
+    }
+    assert!(of(&["n"], vec![Value::BigInt(None)]).column::<i64>().is_err());
+    let spoilt = of(
+        &["id", "number", "name", "flag", "content"],
+        vec![Uuid::nil().into(), "7".into(), Value::String(None), true.into(), Value::Bytes(None)],
+    );
+    assert!(spoilt.models::<things::Entity>().unwrap_err().to_string().contains("things.number"));
+}
+
+#[test]
+fn columns_that_are_missing_or_there_twice_or_left_over_are_refused() {
+    let pair = || vec![Value::from(1_i64), 2_i64.into()];
+    let refused = |answer: Answer| answer.read::<Some>().unwrap_err().to_string();
+    assert!(refused(of(&["number", "other"], pair())).contains("no column named flag"));
+    assert!(refused(of(&["flag", "flag"], pair())).contains("two columns named flag"));
+    assert!(of(&["flag", "number"], pair()).models::<things::Entity>().is_err());
+    for count in
+        [of(&["a", "b"], pair()).read::<(i64,)>().err(), of(&["a", "b"], pair()).read::<(i64, i64, i64)>().err()]
+    {
+        assert!(count.unwrap().to_string().contains("answers 2 columns"));
+    }
+}
+
+#[test]
+fn entities_find_short_rows_by_place_and_by_name_and_long_ones_by_name() {
+    let twice = of(&["id", "n", "id"], vec![1_i64.into(), 2_i64.into(), 3_i64.into()]);
+    let row = twice.clone().into_result().unwrap().unwrap();
+    assert_eq!(row.try_get_many_by_index::<(i64, i64, i64)>().unwrap(), (1, 2, 3));
+    assert_eq!(row.try_get::<i64>("", "n").unwrap(), 2);
+    assert!(row.try_get::<i64>("", "id").is_err());
+    // As a whole database of sea-orm hands them on.
+    let again = Answer::again(&twice.into_results().unwrap()).unwrap();
+    assert_eq!(again.read::<(i64, i64, i64)>().unwrap(), [(1, 2, 3)]);
+    let names: Vec<String> = (0..13).rev().map(|number| format!("n{number:02}")).collect();
+    let mut long = Answer::of(names.clone());
+    (0..26_i64).for_each(|number| long.add(number.into()));
+    let rows = long.clone().into_results().unwrap();
+    assert_eq!(rows[1].try_get::<i64>("", "n12").unwrap(), 13);
+    let again = Answer::again(&rows).unwrap();
+    let of = |answer: Answer| answer.values_of(["n00", "n12"]).unwrap().collect::<Vec<_>>();
+    assert_eq!(of(again), of(long));
+    let mut long = Answer::of(names.iter().cloned().chain(["n00".to_owned()]).collect());
+    (0..14_i64).for_each(|number| long.add(number.into()));
+    assert!(long.into_results().unwrap_err().to_string().contains("two columns named n00"));
+    assert!(Answer::default().into_result().unwrap().is_none());
+}
