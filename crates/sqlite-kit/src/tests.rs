@@ -91,6 +91,29 @@ fn rows_are_read_by_name_and_by_their_place_in_the_statement() {
 }
 
 #[test]
+fn identifiers_that_were_counted_are_kept_short_and_read_whole() {
+    let place = Place::new("counted");
+    let connection = filled(&place);
+    let (first, second) = (counted::counted(7).unwrap(), counted::counted(700_000).unwrap());
+    for id in [second, first] {
+        let insert = "INSERT INTO things (id, flag) VALUES (?, 1)";
+        connection.execute(&asked(insert, vec![id.into()])).unwrap();
+        let found = asked("SELECT id, length(id) AS length FROM things WHERE id = ?", vec![id.into()]);
+        let found: QueryResult = connection.query_one(&found).unwrap().unwrap().into();
+        let length = counted::Kept::of(&id).bytes().len();
+        assert_eq!(found.try_get::<Uuid>("", "id").unwrap(), id);
+        assert_eq!(found.try_get::<i64>("", "length").unwrap(), i64::try_from(length).unwrap());
+    }
+    // An expression of them is one of them, and they sort as they were counted, before or after what was not.
+    let ends = row(&connection, "SELECT MIN(id), MAX(id) FROM things WHERE length(id) < 16");
+    assert_eq!(ends.try_get_many_by_index::<(Uuid, Uuid)>().unwrap(), (first, second));
+    // One that lies there whole is found by nobody, and said to be none.
+    connection.batch(&format!("INSERT INTO things (id, flag) VALUES (X'{}', 0)", first.simple())).unwrap();
+    let whole = connection.query(&asked("SELECT id FROM things WHERE NOT flag AND length(id) = 16", vec![]));
+    assert!(whole.unwrap_err().to_string().contains("no UUID"));
+}
+
+#[test]
 fn what_nobody_has_said_how_to_read_or_keep_is_refused() {
     let place = Place::new("refused");
     let connection = filled(&place);

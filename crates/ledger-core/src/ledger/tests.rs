@@ -4,6 +4,7 @@ mod leave;
 
 use super::*;
 use crate::ids::UserId;
+use crate::ids::counted::counted;
 use crate::resource::registry::operations;
 use ::books::audit::Origin;
 use ::books::auth::{NewUser, user};
@@ -164,6 +165,32 @@ async fn a_clock_that_jumps_ahead_and_back_forgets_no_key() {
         let again = books.party("first").await;
         assert_eq!((again.replayed, again.json), (true, first.json.clone()), "{hours} hours ahead and back");
     }
+    ledger.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn records_are_counted_on_where_whoever_served_before_may_have_come_to() {
+    let place = Place::new("numbers");
+    let ledger = place.open().await;
+    ledger.keep_numbers().await.unwrap();
+    let taken = ledger.clock.numbers_left();
+    ledger.keep_numbers().await.unwrap();
+    assert_eq!((taken > 0, ledger.clock.numbers_left()), (true, taken), "there are enough");
+    let first = ledger.clock.record();
+    while ledger.clock.numbers_left() > taken / 2 {
+        ledger.clock.record();
+    }
+    ledger.keep_numbers().await.unwrap();
+    assert_eq!(ledger.clock.numbers_left(), taken / 2 + taken);
+    let last = ledger.clock.record();
+    ledger.close().await;
+    let ledger = place.open().await;
+    // None are used that were not taken from the database.
+    assert_eq!(ledger.clock.record().get_version_num(), 7);
+    ledger.keep_numbers().await.unwrap();
+    let next = ledger.clock.record();
+    assert_eq!((first, next), (counted(0).unwrap(), counted(2 * taken).unwrap()));
+    assert!(first < last && last < next);
     ledger.close().await;
 }
 
