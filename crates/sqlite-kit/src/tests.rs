@@ -99,7 +99,7 @@ fn identifiers_that_were_counted_are_kept_short_and_read_whole() {
         let insert = "INSERT INTO things (id, flag) VALUES (?, 1)";
         connection.execute(&asked(insert, vec![id.into()])).unwrap();
         let found = asked("SELECT id, length(id) AS length FROM things WHERE id = ?", vec![id.into()]);
-        let found: QueryResult = connection.query_one(&found).unwrap().unwrap().into();
+        let found = connection.query(&found).unwrap().into_result().unwrap().unwrap();
         let length = counted::Kept::of(&id).bytes().len();
         assert_eq!(found.try_get::<Uuid>("", "id").unwrap(), id);
         assert_eq!(found.try_get::<i64>("", "length").unwrap(), i64::try_from(length).unwrap());
