@@ -18,6 +18,7 @@ mod settled;
 mod shares;
 mod standings;
 mod subledgers;
+mod tally;
 mod tax_months;
 mod taxes;
 mod trade_months;
