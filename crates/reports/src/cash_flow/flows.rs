@@ -168,21 +168,25 @@ async fn by_account(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<V
     Ok(sums.read(&cx.db).await?)
 }
 
-/// The numbers of entries that move money.
-fn that_move_money(cx: &Cx<'_>, sides: &Sides, to: Day) -> Result<Select<entry_lines::Entity>> {
-    Ok(entry_lines::Entity::find()
+/// The numbers of entries that move money in a span. All lines of an entry are of its day.
+fn that_move_money(cx: &Cx<'_>, sides: &Sides, span: Span) -> Result<Select<entry_lines::Entity>> {
+    let lines = entry_lines::Entity::find()
         .select_only()
         .column(entry_lines::Column::EntryNumber)
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::AccountId.is_in(sides.money.iter().copied()))
-        .filter(entry_lines::Column::Date.lte(to)))
+        .filter(entry_lines::Column::Date.lte(span.to));
+    Ok(match span.from {
+        Some(from) => lines.filter(entry_lines::Column::Date.gte(from)),
+        None => lines,
+    })
 }
 
 /// What other accounts gave in the entries that moved money.
 async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -> Result<()> {
     let apart = if sown(Fault::OpeningIsFlow) { &BETWEEN[1..] } else { &BETWEEN[..] };
     let found: Vec<ByKind> = without(cx, of_span(cx, asked.span, asked).await?, apart, asked.apart)?
-        .filter(entry_lines::Column::EntryNumber.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()))
+        .filter(entry_lines::Column::EntryNumber.in_subquery(that_move_money(cx, sides, asked.span)?.into_query()))
         .column(entry_lines::Column::AccountId)
         .column(entries::Column::DocumentKind)
         .column(entries::Column::Kind)
@@ -326,7 +330,10 @@ async fn settlements(cx: &Cx<'_>, asked: &Asked, sides: &Sides, documents: &[Rec
         .select_only()
         .column(entries::Column::DocumentId)
         .filter(entries::Column::BusinessId.eq(business))
-        .filter(entries::Column::Number.in_subquery(that_move_money(cx, sides, asked.span.to)?.into_query()));
+        .filter(
+            entries::Column::Number
+                .in_subquery(that_move_money(cx, sides, Span { from: None, to: asked.span.to })?.into_query()),
+        );
     let of_money = of_money.into_query();
     let mut found: Vec<(RecordId, Settles)> = Vec::new();
     for portion in by_parameters(documents) {
