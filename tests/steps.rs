@@ -186,6 +186,46 @@ fn a_list_costs_the_same_however_many_documents_lie_beside_what_it_shows() {
     }
 }
 
+/// What happened after a day, or is open: not what was settled before it.
+const SINCE: &[&str] = &[
+    "reports/party-statement?from=2026-04-01&to=2026-12-31&partyId=",
+    "reports/cash-flow?from=2026-04-01&to=2026-12-31",
+    "reports/ar-aging?asOf=2026-12-31",
+    "reports/ar-aging-detail?asOf=2026-12-31&partyId=",
+];
+
+#[test]
+fn what_was_settled_before_a_span_costs_nothing_however_much_it_was() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    let (company, tax) = (&shop.company, shop.vat("20"));
+    let settled = |count: usize| {
+        for _ in 0..count {
+            let lines = json!([{"description": "Hour", "quantity": 1, "unitPrice": "90", "taxCodeId": tax}]);
+            let sale = shop.sale("2026-03-10", lines);
+            let mut receipt = shop.receipt("2026-03-10", "108");
+            receipt["allocations"] = json!([{"targetId": id(&sale), "amount": "108"}]);
+            shop.make("receipts", &receipt);
+        }
+    };
+    let cost = |path: &str| {
+        let whose = if path.ends_with('=') { shop.customer.as_str() } else { "" };
+        let request = authorised(Request::new("GET", &format!("/b/api/{path}{whose}")), &company.token);
+        let request = request.header("X-Business-Id", &company.id);
+        steps(&server, || drop(server.send(&request).expect(200)))
+    };
+    settled(10);
+    let few: Vec<i64> = SINCE.iter().map(|path| cost(path)).collect();
+    settled(110);
+    for (path, few) in SINCE.iter().zip(few) {
+        let many = cost(path);
+        assert!(few > 0, "{path}: nothing was counted");
+        // Not even a step for each that was settled.
+        assert!(many - few < 100, "{path}: {few} steps after 10 that were settled, {many} after 120");
+    }
+}
+
 /// Questions of a request, as the server's log counts them.
 fn questions(server: &Server, ask: impl FnOnce()) -> usize {
     let counted = || server.log().lines().filter(|line| line.contains("\"steps\"")).count();

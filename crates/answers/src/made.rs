@@ -53,6 +53,10 @@ const fn is_nothing(value: &Value) -> bool {
     )
 }
 
+/// What stands for nothing, whatever the type.
+const NOTHING: [Value; 5] =
+    [Value::Bool(None), Value::BigInt(None), Value::String(None), Value::Bytes(None), Value::Uuid(None)];
+
 /// What stands for nothing in a column of a type. An engine does not say of which type an expression is that is nothing.
 const fn nothing_of(kind: &ArrayType) -> Option<Value> {
     match kind {
@@ -111,7 +115,12 @@ where
     fn model(values: impl Iterator<Item = (E::Column, Value)>) -> Result<E::Model, DbErr> {
         let mut row = <E::ActiveModel as ActiveModelTrait>::default();
         for (column, value) in values {
-            row.try_set(column, value).map_err(|error| {
+            let mut others = NOTHING.into_iter().take(if is_nothing(&value) { NOTHING.len() } else { 0 });
+            let mut set = row.try_set(column, value);
+            while let (Err(_), Some(other)) = (&set, others.next()) {
+                set = row.try_set(column, other);
+            }
+            set.map_err(|error| {
                 let table = E::default();
                 DbErr::Type(format!("{}.{} cannot be read: {error}", table.table_name(), column.as_str()))
             })?;

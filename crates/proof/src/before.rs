@@ -86,7 +86,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         .await?;
     for OfDay { account_id, currency, date, debit, amount, own } in days {
         let [debit, amount, own] = [debit, amount, own].map(|sum| Wide::from(sum.units()));
-        walk.add_sums((account_id, currency, date), (debit, debit - amount, own));
+        walk.add_sums((account_id, &currency, date), (debit, debit - amount, own));
     }
     reader.pause().await?;
     let parties = of(reader, until)
@@ -101,8 +101,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         .read::<OfParty>(&reader.db)
         .await?;
     for OfParty { party_id, account_id, currency, amount, own } in parties {
-        let open = walk.parties.entry((party_id, account_id, currency)).or_default();
-        *open = (open.0 + Wide::from(amount.units()), open.1 + Wide::from(own.units()));
+        walk.add_held((party_id, account_id, &currency), (amount.units().into(), own.units().into()));
     }
     Ok(())
 }

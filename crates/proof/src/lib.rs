@@ -19,6 +19,7 @@ mod shares;
 mod stages;
 mod standings;
 mod subledgers;
+mod tally;
 mod tax_months;
 mod taxes;
 mod trade_months;

@@ -3,11 +3,13 @@
 use super::before;
 use super::live::Live;
 use super::rollups::of_money;
+use super::tally::Tally;
 use super::{BEFORE_THE_FIRST, Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
+use crate::money::{BookMoney, Quantity};
 use answers::Ask;
 use schema::aliases::Named;
 use schema::reader::Reader;
@@ -34,6 +36,11 @@ pub(super) struct Walk {
     pub(super) months: BTreeMap<(RecordId, String, String), Sums>,
     pub(super) parties: BTreeMap<(Named, RecordId, String), (Wide, Wide)>,
     pub(super) accounts: HashMap<RecordId, Wide>,
+    /// What becomes of these when all lines are read: by account and day, and by party and account.
+    moved: Tally<(RecordId, Day), Sums>,
+    held: Tally<(Named, RecordId), (Wide, Wide)>,
+    /// The currencies that were met.
+    currencies: HashMap<String, Option<Currency>>,
     /// Entries that nothing has taken back.
     pub(super) live: Live,
     pub(super) entries: usize,
@@ -82,10 +89,27 @@ impl Walk {
             for header in &headers {
                 walk.judge_lock(header, &hard);
             }
-            let Some(end) = end else { return Ok(walk) };
+            let Some(end) = end else { break };
             last = end;
             reader.pause().await?;
         }
+        Ok(walk.summed_up())
+    }
+
+    /// What the lines come to that were read.
+    fn summed_up(mut self) -> Self {
+        for ((account, day), currency, moved) in std::mem::take(&mut self.moved).all() {
+            let (debit, credit, own) = moved;
+            (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
+            let month = self.months.entry((account, currency.clone(), day.year_and_month())).or_default();
+            *month = (month.0 + debit, month.1 + credit, month.2 + own);
+            self.days.insert((account, currency, day), moved);
+            *self.accounts.entry(account).or_default() += debit - credit;
+        }
+        for ((party, account), currency, held) in std::mem::take(&mut self.held).all() {
+            self.parties.insert((party, account, currency), held);
+        }
+        self
     }
 
     fn judge(&mut self, headers: &[entries::Model], lines: &[entry_lines::Model], base_decimals: u32, last: i64) {
@@ -147,33 +171,34 @@ impl Walk {
     /// Adds an entry to the digest, without anything that tells one company from its twin.
     fn digest_entry(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
         let Self { digest, codes, ordinals, .. } = self;
-        let mut feed = |part: Option<String>| digest.feed(part.as_deref());
-        for part in [header.number.to_string(), header.date.to_string(), header.total.units().to_string()] {
-            feed(Some(part));
-        }
-        feed(Some(header.kind.to_string()));
-        feed(Some(header.document_kind.to_string()));
-        feed(header.document_number.clone());
-        feed(header.narration.clone());
-        feed(Some(lines.len().to_string()));
+        digest.feed_shown(Some(header.number));
+        digest.feed_shown(Some(header.date));
+        digest.feed_shown(Some(header.total.units()));
+        digest.feed(Some(header.kind.as_str()));
+        digest.feed(Some(header.document_kind.as_str()));
+        digest.feed(header.document_number.as_deref());
+        digest.feed(header.narration.as_deref());
+        digest.feed_shown(Some(lines.len()));
         for line in lines {
             let mut ordinal = |id: RecordId| {
                 let next = ordinals.len();
-                ordinals.entry(id).or_insert(next).to_string()
+                *ordinals.entry(id).or_insert(next)
             };
-            let account = codes.get(&line.account_id).cloned().unwrap_or_else(|| ordinal(line.account_id));
-            let ids =
-                [line.party_id.map(Named::as_written), line.item_id, line.tax_code_id].map(|id| id.map(&mut ordinal));
-            feed(Some(account));
-            ids.into_iter().for_each(&mut feed);
-            feed(Some(line.amount.units().to_string()));
-            feed(Some(line.currency.clone()));
-            feed(Some(line.currency_amount.units().to_string()));
-            feed(line.description.clone());
-            feed(line.due_date.map(|day| day.to_string()));
-            feed(line.quantity.map(|quantity| quantity.units().to_string()));
-            feed(line.tax_component.clone());
-            feed(line.tax_base.map(|base| base.units().to_string()));
+            match codes.get(&line.account_id) {
+                Some(code) => digest.feed(Some(code)),
+                None => digest.feed_shown(Some(ordinal(line.account_id))),
+            }
+            for id in [line.party_id.map(Named::as_written), line.item_id, line.tax_code_id] {
+                digest.feed_shown(id.map(&mut ordinal));
+            }
+            digest.feed_shown(Some(line.amount.units()));
+            digest.feed(Some(&line.currency));
+            digest.feed_shown(Some(line.currency_amount.units()));
+            digest.feed(line.description.as_deref());
+            digest.feed_shown(line.due_date);
+            digest.feed_shown(line.quantity.map(Quantity::units));
+            digest.feed(line.tax_component.as_deref());
+            digest.feed_shown(line.tax_base.map(BookMoney::units));
         }
     }
 
@@ -181,25 +206,35 @@ impl Walk {
         let amount = Wide::from(line.amount.units());
         let own = Wide::from(line.currency_amount.units());
         let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };
-        self.add_sums((line.account_id, line.currency.clone(), line.date), (debit, credit, own));
+        self.add_sums((line.account_id, &line.currency, line.date), (debit, credit, own));
         if let Some(party) = line.party_id {
-            let open = self.parties.entry((party, line.account_id, line.currency.clone())).or_default();
-            *open = (open.0 + amount, open.1 + own);
+            self.add_held((party, line.account_id, &line.currency), (amount, own));
         }
         let fits = |known: Currency| line.currency_amount.fits(known.decimals());
-        if !line.amount.fits(base_decimals) || !Currency::of(&line.currency).is_some_and(fits) {
+        if !line.amount.fits(base_decimals) || !self.currency(&line.currency).is_some_and(fits) {
             self.odd_amounts.add(format!("entry {} line {}", line.entry_number, line.position));
         }
     }
 
     /// Adds what moves an account on a day, in a currency.
-    pub(super) fn add_sums(&mut self, (account, currency, day): (RecordId, String, Day), moved: Sums) {
-        let (debit, credit, own) = moved;
-        (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
-        let add = |sums: &mut Sums| *sums = (sums.0 + debit, sums.1 + credit, sums.2 + own);
-        add(self.months.entry((account, currency.clone(), day.year_and_month())).or_default());
-        add(self.days.entry((account, currency, day)).or_default());
-        *self.accounts.entry(account).or_default() += debit - credit;
+    pub(super) fn add_sums(&mut self, (account, currency, day): (RecordId, &str, Day), moved: Sums) {
+        let sums = self.moved.of((account, day), currency);
+        *sums = (sums.0 + moved.0, sums.1 + moved.1, sums.2 + moved.2);
+    }
+
+    /// Adds what is open with a party on an account, in a currency.
+    pub(super) fn add_held(&mut self, (party, account, currency): (Named, RecordId, &str), held: (Wide, Wide)) {
+        let sums = self.held.of((party, account), currency);
+        *sums = (sums.0 + held.0, sums.1 + held.1);
+    }
+
+    fn currency(&mut self, code: &str) -> Option<Currency> {
+        if let Some(known) = self.currencies.get(code) {
+            return *known;
+        }
+        let known = Currency::of(code);
+        self.currencies.insert(code.to_owned(), known);
+        known
     }
 
     /// Compares each reversal, and each entry that takes an accrual back, with what it reverses.

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use books::cx::Cx;
 use gathered::gather;
-pub(super) use gathered::{control_accounts, documents_of, names_of, of_party};
+pub(super) use gathered::{control_accounts, documents_of, names_of, of_party, open_with};
 use kit::list::Parameter;
 use rules::account::AccountType;
 use schema::aliases::Named;

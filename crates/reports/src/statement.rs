@@ -1,7 +1,7 @@
 //! The statement of a party: what was open with it, what happened, and what is open then.
 
 use super::Report;
-use super::aging::{Coins, Sums, control_accounts, documents_of, of_currency, of_party};
+use super::aging::{Coins, Sums, control_accounts, documents_of, of_currency, of_party, open_with};
 use super::asked::{Asked, CURRENCY, FORMAT, FROM, FROM_DATE, KNOWN_AT, THE_PARTY, TO, TO_DATE};
 use super::form::{Example, Form, Holds};
 use super::sheet::{Cell, Row, RowType, Sheet};
@@ -14,12 +14,11 @@ use books::cx::Cx;
 use kit::list::Parameter;
 use rules::account::AccountType;
 use schema::party as parties;
-use schema::tables::{DocumentKind, entries, entry_lines, open_item_moves};
+use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use words::sown::{Fault, sown};
-use words::sums::SummedUp as _;
 
 pub(super) struct PartyStatement;
 
@@ -117,23 +116,12 @@ impl Report for PartyStatement {
             .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
             .filter(aliases.is(entry_lines::Column::PartyId, party))
             .filter(entry_lines::Column::Date.between(from, to));
-        let mut open = open_item_moves::Entity::find()
-            .select_only()
-            .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
-            .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-            .filter(open_item_moves::Column::BusinessId.eq(business))
-            .filter(aliases.is(open_item_moves::Column::PartyId, party))
-            .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
-            .filter(open_item_moves::Column::Date.lte(to));
-        if let Some(currency) = asked.currency.as_deref().filter(|_| !sown(Fault::StatementInBase)) {
+        let currency = asked.currency.as_deref().filter(|_| !sown(Fault::StatementInBase));
+        if let Some(currency) = currency {
             lines = lines.filter(entry_lines::Column::Currency.eq(currency));
-            open = open.filter(open_item_moves::Column::Currency.eq(currency));
         }
         if let Some(known) = last_known(cx, asked.point).await? {
             lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
-        }
-        if let Some(at) = asked.point.known_at {
-            open = open.filter(open_item_moves::Column::RecordedAt.lte(at));
         }
         let lines: Vec<Happened> = lines
             .group_by(entry_lines::Column::Date)
@@ -145,15 +133,13 @@ impl Report for PartyStatement {
             .read(&cx.db)
             .await?;
         let lines: Vec<Happened> = lines.into_iter().filter(|line| (line.own, line.base) != (0, 0)).collect();
-        let open: Option<(Option<i64>, Option<i64>)> = open.into_tuple().one(&cx.db).await?;
-        let (own, base) = open.unzip();
         Ok(Stated {
             coins: Coins::of(cx, asked)?,
             opening: of_party(cx, &controls, (&aliases, party), from.previous(), asked).await?,
             named: documents_of(cx, lines.iter().map(|line| line.document_id)).await?,
             lines,
             party,
-            open: Sums { own: own.summed_up(), base: base.summed_up() },
+            open: open_with(cx, &controls, (&aliases, party), asked, currency).await?,
         })
     }
 

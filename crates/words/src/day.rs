@@ -166,6 +166,10 @@ impl TryGetable for Day {
 
 impl sea_query::ValueType for Day {
     fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
+        // Books of before have the text.
+        if let Value::String(Some(text)) = &value {
+            return text.parse().map_err(|_| ValueTypeErr);
+        }
         Self::kept_as(<i64 as sea_query::ValueType>::try_from(value)?).ok_or(ValueTypeErr)
     }
 

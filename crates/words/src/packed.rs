@@ -196,8 +196,12 @@ macro_rules! stored_as_bytes {
         impl sea_orm::sea_query::ValueType for $type {
             fn try_from(value: sea_orm::Value) -> Result<Self, sea_orm::sea_query::ValueTypeErr> {
                 let read: fn(Vec<u8>) -> Option<$type> = $read;
-                read(<Vec<u8> as sea_orm::sea_query::ValueType>::try_from(value)?)
-                    .ok_or(sea_orm::sea_query::ValueTypeErr)
+                let read_text: fn(String) -> Option<$type> = $read_text;
+                let found = match value {
+                    sea_orm::Value::String(Some(text)) => read_text(text),
+                    other => read(<Vec<u8> as sea_orm::sea_query::ValueType>::try_from(other)?),
+                };
+                found.ok_or(sea_orm::sea_query::ValueTypeErr)
             }
 
             fn type_name() -> String {

@@ -68,25 +68,28 @@ impl<'t> Rows<'t> {
             let values = row.values.as_ref()?;
             Some(table.key.iter().map(|place| values[*place].clone()).collect())
         };
-        let mut cut = false;
+        let (mut cut, mut lines) = (false, BTreeMap::new());
+        let number_of = |row: &Row| number(key_of(row)?.first()?);
         if table.name == ENTRIES
-            && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), rows.iter().rev().find_map(key_of))
+            && let (Some(first), Some(last)) = (rows.iter().find_map(number_of), rows.iter().rev().find_map(number_of))
         {
-            let counts = counts_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
-            let own = |row: &Row| key_of(row).and_then(|key| counts.get(&number(key.first()?)?).copied()).unwrap_or(0);
-            let fit = that_fit(rows.iter().map(own));
-            cut = fit < rows.len();
-            rows.truncate(fit);
+            lines = lines_of(connection, self.company, first, last, Some(MOST_LINES + 1)).await?;
+            let count: usize = lines.values().map(Vec::len).sum();
+            if u64::try_from(count).is_ok_and(|count| count > MOST_LINES)
+                && let Some((half, _)) = lines.pop_last()
+            {
+                let fit = that_fit(rows.iter().map(number_of), half);
+                cut = fit < rows.len();
+                rows.truncate(fit);
+                // One that has more by itself is read whole.
+                if rows.iter().rev().find_map(number_of).is_some_and(|last| last >= half) {
+                    lines.extend(lines_of(connection, self.company, half, half, None).await?);
+                }
+            }
         }
         self.last = rows.iter().rev().find_map(key_of);
         // Keys that cannot be read lead nowhere.
         self.ended = self.last.is_none() || (whole && !cut);
-        let mut lines = BTreeMap::new();
-        if table.name == ENTRIES
-            && let (Some(first), Some(last)) = (rows.iter().find_map(key_of), &self.last)
-        {
-            lines = lines_of(connection, self.company, (first[0].clone(), last[0].clone())).await?;
-        }
         let rows = rows.into_iter().map(|row| {
             let beside = key_of(&row).and_then(|key| lines.remove(&number(key.first()?)?)).unwrap_or_default();
             (row, beside)
@@ -102,41 +105,18 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-/// How many entries are read at once with their lines, of which they have so many; one at least.
-fn that_fit(counts: impl Iterator<Item = i64>) -> usize {
-    let mut left = i64::try_from(MOST_LINES).unwrap_or(i64::MAX);
-    let fit = counts.take_while(|count| {
-        left -= count;
-        left >= 0
-    });
-    Ord::max(fit.count(), 1)
+/// How many entries come before one whose lines were not read to their end; one at least.
+fn that_fit(entries: impl Iterator<Item = Option<i64>>, half: i64) -> usize {
+    Ord::max(entries.take_while(|entry| entry.is_none_or(|entry| entry < half)).count(), 1)
 }
 
-/// How many lines entries have, by the entry's number.
-async fn counts_of(
-    connection: &impl Answers,
-    company: Option<BusinessId>,
-    (first, last): (Value, Value),
-) -> Result<BTreeMap<i64, i64>> {
-    let column = |name: &'static str| Expr::col(Alias::new(name));
-    let mut select = Query::select();
-    select
-        .column(Alias::new("entry_number"))
-        .expr_as(column("position").count(), Alias::new("lines"))
-        .from(Alias::new(LINES.name))
-        .and_where(column("business_id").eq(company.map(|company| company.0)))
-        .and_where(column("entry_number").gte(first))
-        .and_where(column("entry_number").lte(last))
-        .group_by_col(Alias::new("entry_number"));
-    let counted = connection.answer(connection.get_database_backend().build(&select)).await?;
-    Ok(counted.read::<(i64, i64)>()?.into_iter().collect())
-}
-
-/// The lines of some entries, by the entry's number.
+/// The lines of some entries, by the entry's number; so many at most.
 async fn lines_of(
     connection: &impl Answers,
     company: Option<BusinessId>,
-    (first, last): (Value, Value),
+    first: i64,
+    last: i64,
+    most: Option<u64>,
 ) -> Result<BTreeMap<i64, Beside>> {
     let column = |name: &'static str| Expr::col(Alias::new(name));
     let mut select = LINES.select();
@@ -146,6 +126,9 @@ async fn lines_of(
         .and_where(column("entry_number").lte(last))
         .order_by(Alias::new("entry_number"), Order::Asc)
         .order_by(Alias::new("position"), Order::Asc);
+    if let Some(most) = most {
+        select.limit(most);
+    }
     let mut lines: BTreeMap<i64, Beside> = BTreeMap::new();
     let place = LINES.place("entry_number")?;
     let found = connection.answer(connection.get_database_backend().build(&select)).await?;
@@ -332,15 +315,20 @@ impl Found<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_LINES, that_fit};
+    use super::that_fit;
 
     #[test]
-    fn entries_are_read_with_as_many_lines_as_fit_and_one_at_least() {
-        let most = i64::try_from(MOST_LINES).unwrap();
-        let cases: [(&[i64], usize); 5] =
-            [(&[2, 3], 2), (&[most], 1), (&[most - 1, 1, 1], 2), (&[most + 1, 1], 1), (&[0, 0, most, 1], 3)];
-        for (counts, fit) in cases {
-            assert_eq!(that_fit(counts.iter().copied()), fit, "{counts:?}");
+    fn entries_are_read_as_far_as_all_their_lines_were_and_one_at_least() {
+        let cases: [(&[Option<i64>], i64, usize); 5] = [
+            (&[Some(1), Some(2), Some(3)], 3, 2),
+            (&[Some(1), Some(2)], 9, 2),
+            (&[Some(4), Some(5)], 4, 1),
+            (&[Some(4), None, Some(6)], 6, 2),
+            // Lines that belong to no entry.
+            (&[Some(4), Some(9)], 7, 1),
+        ];
+        for (entries, half, fit) in cases {
+            assert_eq!(that_fit(entries.iter().copied(), half), fit, "{entries:?}");
         }
     }
 }

@@ -16,10 +16,10 @@ use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::{Aliases, Named};
 use schema::some::is_open;
-use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items};
+use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances};
 use schema::{account as accounts, party as parties};
-use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::SummedUp as _;
@@ -135,12 +135,8 @@ async fn left_open(
         .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
         .filter(open_item_moves::Column::BusinessId.eq(business))
         .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
-    let mut later = Condition::any().add(open_item_moves::Column::Date.gt(asked.as_of));
-    if let Some(at) = asked.point.known_at {
-        later = later.add(open_item_moves::Column::RecordedAt.gt(at));
-    }
     since = since
-        .filter(later)
+        .filter(later(asked.as_of, asked))
         .group_by(open_item_moves::Column::OpenItemId)
         .group_by(open_item_moves::Column::PartyId)
         .group_by(open_item_moves::Column::DocumentId)
@@ -214,7 +210,8 @@ async fn first_days(
     Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
-/// What the lines of a party on accounts come to at the end of a day.
+/// What the lines of a party on accounts come to at the end of a day: what they come to now, less what came since. So it
+/// costs what came since, however much there was before.
 pub(crate) async fn of_party(
     cx: &Cx<'_>,
     controls: &[RecordId],
@@ -222,22 +219,77 @@ pub(crate) async fn of_party(
     to: Day,
     asked: &Asked,
 ) -> Result<Sums> {
+    let mut now = party_balances::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(party_balances::Column::CurrencyAmount)), "own")
+        .column_as(sum(cx, Expr::col(party_balances::Column::Amount)), "base")
+        .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
+        .filter(party_balances::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(aliases.is(party_balances::Column::PartyId, party));
     let mut lines = entry_lines::Entity::find()
         .select_only()
         .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
         .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(aliases.is(entry_lines::Column::PartyId, party))
-        .filter(entry_lines::Column::Date.lte(to));
+        .filter(aliases.is(entry_lines::Column::PartyId, party));
     if let Some(currency) = asked.currency.as_deref() {
+        now = now.filter(party_balances::Column::Currency.eq(currency));
         lines = lines.filter(entry_lines::Column::Currency.eq(currency));
     }
+    let later = lines.clone().filter(entry_lines::Column::Date.gt(to));
+    let mut there = one(cx, now).await?.plus(one(cx, later).await?.times(-1));
     if let Some(known) = books::balances::last_known(cx, asked.point).await? {
-        lines = lines.filter(entry_lines::Column::EntryNumber.lte(known));
+        let unknown = entry_lines::Column::EntryNumber.gt(known).and(entry_lines::Column::Date.lte(to));
+        there = there.plus(one(cx, lines.filter(unknown)).await?.times(-1));
     }
-    let sums: Option<(Option<i64>, Option<i64>)> = lines.into_tuple().one(&cx.db).await?;
-    let (own, base) = sums.unzip();
+    Ok(there)
+}
+
+/// What is open with a party at the end of a day, as its items and what happened to them say: what is open now, less what
+/// happened since.
+pub(crate) async fn open_with(
+    cx: &Cx<'_>,
+    controls: &[RecordId],
+    (aliases, party): (&Aliases, RecordId),
+    asked: &Asked,
+    currency: Option<&str>,
+) -> Result<Sums> {
+    let mut now = open_items::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(open_items::Column::Open)), "own")
+        .column_as(sum(cx, Expr::col(open_items::Column::BaseOpen)), "base")
+        .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_items::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(aliases.is(open_items::Column::PartyId, party))
+        .filter(is_open());
+    let mut since = open_item_moves::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
+        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(aliases.is(open_item_moves::Column::PartyId, party))
+        .filter(later(asked.span.to, asked));
+    if let Some(currency) = currency {
+        now = now.filter(open_items::Column::Currency.eq(currency));
+        since = since.filter(open_item_moves::Column::Currency.eq(currency));
+    }
+    Ok(one(cx, now).await?.plus(one(cx, since).await?.times(-1)))
+}
+
+/// What of open items happened after a day, or was not known.
+fn later(day: Day, asked: &Asked) -> Condition {
+    let later = Condition::any().add(open_item_moves::Column::Date.gt(day));
+    match asked.point.known_at {
+        Some(at) => later.add(open_item_moves::Column::RecordedAt.gt(at)),
+        None => later,
+    }
+}
+
+async fn one<E: EntityTrait>(cx: &Cx<'_>, sums: Select<E>) -> Result<Sums> {
+    let sums: Vec<(Option<i64>, Option<i64>)> = sums.read(&cx.db).await?;
+    let (own, base) = sums.into_iter().next().unzip();
     Ok(Sums { own: own.summed_up(), base: base.summed_up() })
 }
 
