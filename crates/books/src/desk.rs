@@ -241,7 +241,10 @@ impl Desk {
         };
         let mut inner = self.inner();
         inner.confirmed.insert(business);
-        if inner.companies.get(&business).is_none_or(|known| known.version != row.version) {
+        // What is known goes on from what was signed last. A row that is not that was changed by somebody else.
+        let is_changed =
+            |known: &Company| known.version != row.version || (known.is_signed && !heads::is_signed(&self.seals, &row));
+        if inner.companies.get(&business).is_none_or(is_changed) {
             inner.companies.insert(business, Company::read(&self.seals, row)?);
         }
         Ok(true)

@@ -41,6 +41,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What a command does, repeatable: a batch that met a serialization failure is run again from the start.
@@ -299,6 +300,16 @@ enum Growth {
     Alone,
 }
 
+/// Since when nothing came to its end, up to the last that was tried.
+#[derive(Debug, Clone, Copy)]
+struct Vain {
+    since: Instant,
+    until: Instant,
+}
+
+/// What is tried so long after something else is tried anew.
+const VAIN: Duration = Duration::from_secs(5);
+
 async fn serve<T: Send + 'static>(
     mut writer: Writer,
     desk: Desk,
@@ -308,6 +319,7 @@ async fn serve<T: Send + 'static>(
 ) {
     let _until_its_end = Served(&*line);
     let source = Source { line: &line, spending: &spending, aside: Mutex::default() };
+    let mut vain: Option<Vain> = None;
     loop {
         // What was set aside is nobody's in the line any more.
         let is_next = !source.aside().is_empty();
@@ -316,7 +328,16 @@ async fn serve<T: Send + 'static>(
         }
         let Some((first, growth)) = source.first() else { continue };
         let mut batch = vec![first];
+        let now = Instant::now();
+        let since = vain.filter(|vain| now.duration_since(vain.until) < VAIN).map_or(now, |vain| vain.since);
+        let trying = writer.tries(since);
         let outcomes = commit(&mut writer, &desk, company, (&mut batch, growth), &source).await;
+        let is_in_vain = |outcome: &Result<T>| matches!(outcome, Err(Error::Unavailable(_)));
+        let in_vain = !outcomes.is_empty() && outcomes.iter().all(is_in_vain);
+        vain = in_vain.then(|| Vain { since, until: Instant::now() });
+        if let Some(trying) = trying.filter(|_| vain.is_none()) {
+            trying.came_to_its_end();
+        }
         for (mut command, outcome) in batch.drain(..).zip(outcomes) {
             source.is_over(&mut command);
             // A caller that is gone needs no answer; its work is done all the same.

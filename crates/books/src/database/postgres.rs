@@ -3,7 +3,7 @@
 //! Owns: what each is used for, and that the schema is changed by one process at a time.
 
 use super::rows::Step;
-use super::standing::{Ill, Part, Standing};
+use super::standing::{Ill, Part, Standing, Trying};
 use super::{Answered, Committing, DatabaseOptions, ROWS_READ};
 use crate::client;
 use answers::{Answer, Answers};
@@ -186,6 +186,10 @@ fn read(answers: postgres_kit::Answers) -> Result<Vec<Vec<QueryResult>>, DbErr> 
 }
 
 impl Writer {
+    pub fn tries(&self, since: Instant) -> Trying {
+        self.1.1.is_tried(since)
+    }
+
     /// Begins, and asks what is asked first.
     pub async fn begin(&self, asked: Vec<Statement>) -> Result<(Session, Result<Answered, DbErr>), DbErr> {
         let batch = crate::ids::random_bytes::<16>().map_err(|error| DbErr::Custom(format!("{error:?}")))?;

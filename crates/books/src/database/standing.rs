@@ -6,9 +6,10 @@
 //! Whoever meets a fault says so. That it is over is said only by the one who tries again each second: a disk that fails
 //! here and there, or has room for little, would else be told of anew with each request.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -41,6 +42,43 @@ pub struct Standing {
     parts: [AtomicU8; 2],
     /// Since when the only one who writes is inside a transaction.
     writing: Mutex<Option<Instant>>,
+    trying: Mutex<Tries>,
+}
+
+/// Where many write: since when each tries to, as long as nothing that it tries comes to its end.
+#[derive(Debug, Default)]
+struct Tries {
+    count: u64,
+    under_way: BTreeMap<u64, Instant>,
+    /// When one of them last came to its end.
+    ended: Option<Instant>,
+}
+
+impl Tries {
+    /// Whether somebody tries in vain, and nobody else's writes come to their end meanwhile.
+    fn are_stuck(&self) -> bool {
+        let in_vain = self.under_way.values().min().is_some_and(|since| since.elapsed() >= STUCK);
+        in_vain && self.ended.is_none_or(|ended| ended.elapsed() >= STUCK)
+    }
+}
+
+/// One of many who tries to write, until this is dropped.
+#[derive(Debug)]
+pub struct Trying {
+    standing: Arc<Standing>,
+    number: u64,
+}
+
+impl Trying {
+    pub fn came_to_its_end(&self) {
+        self.standing.tries().ended = Some(Instant::now());
+    }
+}
+
+impl Drop for Trying {
+    fn drop(&mut self) {
+        self.standing.tries().under_way.remove(&self.number);
+    }
 }
 
 /// A transaction that writes; it ends when this is dropped.
@@ -107,6 +145,19 @@ impl Standing {
         UnderWay(self.clone())
     }
 
+    fn tries(&self) -> MutexGuard<'_, Tries> {
+        self.trying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One of many tries to write, and has done so since then.
+    pub fn is_tried(self: &Arc<Self>, since: Instant) -> Trying {
+        let mut tries = self.tries();
+        tries.count += 1;
+        let number = tries.count;
+        tries.under_way.insert(number, since);
+        Trying { standing: self.clone(), number }
+    }
+
     /// Why it cannot serve, where it cannot: for everybody to read.
     pub fn check(&self) -> Result<(), &'static str> {
         for part in [Part::Writing, Part::Reading] {
@@ -116,10 +167,10 @@ impl Standing {
             }
         }
         let writing = *self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        match writing {
-            Some(since) if since.elapsed() >= STUCK => Err("writes fail: one does not come to its end"),
-            _ => Ok(()),
+        if writing.is_some_and(|since| since.elapsed() >= STUCK) || self.tries().are_stuck() {
+            return Err("writes fail: one does not come to its end");
         }
+        Ok(())
     }
 }
 
@@ -163,5 +214,26 @@ mod tests {
         standing.check().unwrap_err();
         drop(under_way);
         standing.check().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn where_many_write_it_is_told_when_nobody_comes_to_an_end() {
+        let standing = Arc::new(Standing::default());
+        let since = Instant::now();
+        let (one, other) = (standing.is_tried(since), standing.is_tried(since));
+        standing.check().unwrap();
+        tokio::time::advance(STUCK).await;
+        standing.check().unwrap_err();
+        other.came_to_its_end();
+        standing.check().unwrap();
+        tokio::time::advance(STUCK).await;
+        standing.check().unwrap_err();
+        drop(other);
+        standing.check().unwrap_err();
+        // Its next try goes on from when it first tried.
+        drop(one);
+        standing.check().unwrap();
+        let _again = standing.is_tried(since);
+        standing.check().unwrap_err();
     }
 }

@@ -1,8 +1,10 @@
 //! What a lane writes through, on either engine: it begins, and what it is handed back it commits or takes back.
 
 use super::rows::{self, Step};
+use super::standing::Trying;
 use super::{Answered, Committing, Session, Writer};
 use sea_orm::{DbBackend, DbErr, Statement};
+use tokio::time::Instant;
 
 impl Writer {
     /// What its statements are written for.
@@ -56,6 +58,15 @@ impl Writer {
             (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction, last),
             (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(*session, last).await,
             _ => Committing::Refused(of_another()),
+        }
+    }
+
+    /// Tries to write, and has done so since then: whether it comes to its end is for everybody to know. The only one who
+    /// writes to SQLite tells of itself.
+    pub fn tries(&self, since: Instant) -> Option<Trying> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(writer) => Some(writer.tries(since)),
         }
     }
 

@@ -228,7 +228,9 @@ async fn run_all<T>(
             _ if is_first => run_first(transaction, desk, asked).await,
             (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, asked, together).await,
         };
-        source.note(&command.order, since.elapsed());
+        if ran.as_ref().map_or_else(is_its_own, |outcome| outcome.as_ref().err().is_none_or(is_its_own)) {
+            source.note(&command.order, since.elapsed());
+        }
         if share.is_over() && !is_alone && !command.client.has_left() {
             // Nobody came in behind it, and its neighbours need not wait for it.
             let is_planned = (command.order.manner, together) == (Manner::Planned, Together::Planned);
@@ -260,6 +262,11 @@ async fn run_all<T>(
 /// Whether an error means that the transaction as a whole cannot go on.
 fn is_fatal(error: &Error) -> bool {
     matches!(error, Error::Unavailable(Unavailable::Overloaded | Unavailable::DatabaseAway | Unavailable::StorageFull))
+}
+
+/// Whether what a command took was its own doing, and not waiting for a database that is away or held by somebody else.
+fn is_its_own(error: &Error) -> bool {
+    !is_fatal(error)
 }
 
 /// A command that only plans. The outer result is the transaction's, the inner one the command's own.
