@@ -86,6 +86,9 @@ pub struct Books {
     pub places: u64,
 }
 
+/// What is told of a field, and has no code of its own.
+pub const LESS_THAN_NOTHING: &str = "goods cost";
+
 /// Why something must be refused: any of these codes.
 pub type Refusals = BTreeSet<&'static str>;
 
@@ -105,6 +108,11 @@ impl Books {
     pub fn take(&mut self, command: &Command) -> Result<(), Refusals> {
         let lacks = |after: &Self| (0..ITEMS.len()).any(|item| !ITEMS[item].1 && after.lacks(item));
         let mut after = self.clone();
+        if posting::pays_less_than_nothing(&command.what) {
+            let mut why = after.change(command).err().unwrap_or_default();
+            why.insert(LESS_THAN_NOTHING);
+            return Err(why);
+        }
         if let Err(mut why) = after.change(command) {
             // Of several reasons any may be told.
             let mut open = Self { locked: None, closed: false, ..self.clone() };

@@ -179,15 +179,7 @@ impl Books {
     }
 
     fn trade(&mut self, key: Key, trade: &Trade, document: &mut Document) -> Result<(), Refusals> {
-        let terms = Terms {
-            currency: trade.currency,
-            decimals: CURRENCIES[trade.currency].1,
-            rate: trade.rate,
-            inclusive: trade.inclusive,
-            off: trade.off,
-            rates_of: trade.day,
-        };
-        let lines: Vec<(&Line, Taxed)> = trade.lines.iter().zip(taxed(&terms, &trade.lines)).collect();
+        let lines = lines_of(trade);
         let sign = if trade.sells { 1 } else { -1 };
         for (place, (asked, line)) in lines.iter().enumerate() {
             let on = match (trade.sells, asked.item) {
@@ -447,5 +439,28 @@ fn pay(money: &Money, document: &mut Document) {
             left: party,
             base_left: base,
         });
+    }
+}
+
+fn lines_of(trade: &Trade) -> Vec<(&Line, Taxed)> {
+    let terms = Terms {
+        currency: trade.currency,
+        decimals: CURRENCIES[trade.currency].1,
+        rate: trade.rate,
+        inclusive: trade.inclusive,
+        off: trade.off,
+        rates_of: trade.day,
+    };
+    trade.lines.iter().zip(taxed(&terms, &trade.lines)).collect()
+}
+
+/// Whether goods are bought whose tax is more than the price that it is in: they would cost less than nothing.
+pub(super) fn pays_less_than_nothing(what: &What) -> bool {
+    match what {
+        What::Edit { to, .. } => pays_less_than_nothing(to),
+        What::Trade(trade) if !trade.sells => {
+            lines_of(trade).iter().any(|(asked, line)| asked.item.is_some() && line.cost() < 0)
+        }
+        _ => false,
     }
 }
