@@ -40,7 +40,9 @@ fn start() -> Option<Cluster> {
     assert!(made.is_ok_and(|status| status.success()), "initdb works");
     let port = free_port();
     let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data];
-    for setting in ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"] {
+    // Hundreds of databases that live for one test each: what would bring one back is not kept long.
+    let settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"];
+    for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB"]) {
         postgres.extend(["-c".to_owned(), setting.to_owned()]);
     }
     postgres.extend(["-p".to_owned(), port.to_string()]);
