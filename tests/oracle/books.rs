@@ -108,7 +108,7 @@ impl Books {
     pub fn take(&mut self, command: &Command) -> Result<(), Refusals> {
         let lacks = |after: &Self| (0..ITEMS.len()).any(|item| !ITEMS[item].1 && after.lacks(item));
         let mut after = self.clone();
-        if posting::pays_less_than_nothing(&command.what) {
+        if super::posting::pays_less_than_nothing(&command.what) {
             let mut why = after.change(command).err().unwrap_or_default();
             why.insert(LESS_THAN_NOTHING);
             return Err(why);
