@@ -99,7 +99,8 @@ fn status(error: &Error) -> StatusCode {
         Error::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
         Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
         Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        Error::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        // Without Retry-After: it would take as long again.
+        Error::Unavailable(_) | Error::TooSlow { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -15,6 +15,9 @@ pub struct Fault {
     table: Option<Box<str>>,
 }
 
+/// How the server says that it ended a statement.
+const CANCELLED: &str = "57014";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The server refused a statement, and the connection goes on.
@@ -29,6 +32,10 @@ enum Kind {
     Busy,
     /// The server did not come to it.
     Ours,
+    /// Nobody waits for the answer any more.
+    GivenUp,
+    /// The server ended a read that took longer than one may.
+    TooSlow,
 }
 
 impl Fault {
@@ -51,7 +58,7 @@ impl Fault {
 
     /// Nobody waits for the answer any more.
     pub fn given_up() -> Self {
-        Self { code: "57014".into(), ..Self::of(Kind::Refused, "nobody waits for this answer any more") }
+        Self { code: CANCELLED.into(), ..Self::of(Kind::GivenUp, "nobody waits for this answer any more") }
     }
 
     pub(crate) fn busy() -> Self {
@@ -99,7 +106,18 @@ impl Fault {
 
     /// Whether the server ended the statement because it was asked to, or because it took too long.
     pub fn is_cancelled(&self) -> bool {
-        self.code == "57014"
+        self.code == CANCELLED
+    }
+
+    /// The same, said of a read whose asker was still there: the server ended it because it took too long.
+    #[must_use]
+    pub fn of_reading(self) -> Self {
+        if self.kind == Kind::Refused && self.is_cancelled() { Self { kind: Kind::TooSlow, ..self } } else { self }
+    }
+
+    /// Whether it is a read that took longer than one may.
+    pub fn is_too_slow(&self) -> bool {
+        self.kind == Kind::TooSlow
     }
 
     /// The complaint inside an error that came from here.

@@ -101,6 +101,8 @@ pub enum Error {
     RateLimited { retry_after_seconds: u64 },
     /// Nothing is wrong with the request; the server cannot take it now.
     Unavailable(Unavailable),
+    /// A read took longer than anybody waits, and would again. It says what would be faster.
+    TooSlow { faster: String },
     /// A bug or a broken database. The detail is for the log alone.
     Internal(String),
 }
@@ -145,6 +147,11 @@ impl Error {
         Self::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
     }
 
+    /// A read took too long, where nobody knows what of it is dear.
+    pub fn too_slow() -> Self {
+        Self::TooSlow { faster: "ask for less at once".into() }
+    }
+
     pub fn internal(detail: impl fmt::Display) -> Self {
         Self::Internal(detail.to_string())
     }
@@ -172,6 +179,7 @@ impl Error {
                 Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
                 Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
             },
+            Self::TooSlow { .. } => "too_slow",
             Self::Internal(_) => "internal",
         }
     }
@@ -217,6 +225,7 @@ impl Error {
                 }
             }
             .into(),
+            Self::TooSlow { faster } => format!("This takes longer than a request may; {faster}"),
             Self::Internal(_) => "Something went wrong on our side; quote the X-Request-Id".into(),
         }
     }

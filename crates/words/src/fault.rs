@@ -14,6 +14,8 @@ enum Complaint {
     Busy,
     /// The log grew too long beside a read.
     Outgrown,
+    /// A read took longer than one may.
+    TooSlow,
     Full,
     Away,
     Other,
@@ -30,6 +32,7 @@ pub fn explain(error: &DbErr) -> Error {
         Complaint::TooLarge => Error::too_large(),
         Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
         Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),
+        Complaint::TooSlow => Error::too_slow(),
         Complaint::Full => Error::Unavailable(Unavailable::StorageFull),
         Complaint::Away => Error::Unavailable(Unavailable::DatabaseAway),
         Complaint::Other => Error::internal(said(error)),
@@ -75,6 +78,9 @@ fn of_sqlite(fault: &sqlite_kit::Fault) -> Complaint {
 
 /// By the server's five characters.
 fn of_postgres(fault: &postgres_kit::Fault) -> Complaint {
+    if fault.is_too_slow() {
+        return Complaint::TooSlow;
+    }
     match fault.code() {
         "23505" => Complaint::Duplicate,
         "23503" => Complaint::InUse,

@@ -57,10 +57,11 @@ impl Noting {
 
     /// Notes what a statement came to.
     fn of<T>(&self, done: Result<T, DbErr>) -> Result<T, DbErr> {
-        done.inspect_err(|error| {
-            if let Some(fault) = Fault::within(error) {
-                self.fault(fault);
-            }
+        done.map_err(|error| {
+            let Some(fault) = Fault::within(&error) else { return error };
+            self.fault(fault);
+            // Whoever went away hears nothing: a read that was ended took too long.
+            if self.0 == Part::Reading { fault.clone().of_reading().into() } else { error }
         })
     }
 

@@ -15,7 +15,7 @@ pub use queue::{Bounds, Micros, Queue};
 pub use single::Single;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -292,15 +292,47 @@ impl Spending {
 /// A read is made in front of one. What holds it cannot outlive the wait, so no read can be spawned away from who asked
 /// for it: it ends with them.
 #[derive(Debug, Clone, Copy)]
-pub struct Present<'w>(std::marker::PhantomData<fn(&'w ()) -> &'w ()>);
+pub struct Present<'w>(&'w Arc<Begun>);
+
+impl Present<'_> {
+    /// What they are told of where they waited in vain.
+    pub fn begun(&self) -> Arc<Begun> {
+        self.0.clone()
+    }
+}
+
+/// Whether a read was begun, and what would be faster. Who waits for too long before it begins finds the server busy; who
+/// does so after that has asked for what takes too long.
+#[derive(Debug, Default)]
+pub struct Begun(OnceLock<String>);
+
+impl Begun {
+    /// From now on it is read.
+    pub fn now(&self, faster: impl FnOnce() -> String) {
+        self.0.get_or_init(faster);
+    }
+
+    fn late(&self) -> Error {
+        match self.0.get() {
+            Some(faster) => Error::TooSlow { faster: faster.clone() },
+            None => Error::Unavailable(Unavailable::Overloaded),
+        }
+    }
+
+    /// The same failure, and what would be faster where it was too slow.
+    pub fn told(&self, failure: Error) -> Error {
+        if matches!(failure, Error::TooSlow { .. }) && self.0.get().is_some() { self.late() } else { failure }
+    }
+}
 
 /// Waits for a read, for so long. Whoever goes away before takes it along.
 pub async fn present<T>(
     patience: Duration,
     work: impl for<'w> FnOnce(Present<'w>) -> BoxFuture<'w, Result<T>>,
 ) -> Result<T> {
-    let work = work(Present(std::marker::PhantomData));
-    tokio::time::timeout(patience, work).await.unwrap_or(Err(Error::Unavailable(Unavailable::Overloaded)))
+    let begun = Arc::new(Begun::default());
+    let done = tokio::time::timeout(patience, work(Present(&begun))).await;
+    done.unwrap_or_else(|_| Err(begun.late())).map_err(|failure| begun.told(failure))
 }
 
 /// Work that goes on by itself while somebody waits for it, and ends with them.
@@ -445,6 +477,38 @@ mod tests {
         tokio::time::advance(MINUTE).await;
         assert!(fair.enter(Kind::Dear, who(1, 1)).await.is_ok());
         fair.set_budget(Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_too_long_is_told_whether_it_is_busy_or_too_slow() {
+        let fair = Arc::new(fair());
+        let held = fair.enter(Kind::Dear, who(1, 1)).await.unwrap();
+        let asked = |fair: Arc<Fair>| {
+            present(Duration::from_secs(30), |waits| {
+                let begun = waits.begun();
+                Box::pin(async move {
+                    let _turn = fair.enter(Kind::Dear, who(1, 1)).await?;
+                    begun.now(|| "ask for less".into());
+                    std::future::pending::<Result<()>>().await
+                })
+            })
+        };
+        let busy = asked(fair.clone()).await;
+        assert!(matches!(busy, Err(Error::Unavailable(Unavailable::Overloaded))), "{busy:?}");
+        drop(held);
+        let slow = asked(fair.clone()).await.unwrap_err();
+        assert_eq!((slow.code(), slow.title().ends_with("; ask for less")), ("too_slow", true));
+        // Its place is free again.
+        assert!(fair.enter(Kind::Dear, who(1, 1)).await.is_ok());
+        // What an engine ended says what would be faster as well.
+        let ended = present(Duration::from_secs(30), |waits| {
+            let begun = waits.begun();
+            Box::pin(async move {
+                begun.now(|| "ask for less".into());
+                Err::<(), _>(Error::too_slow())
+            })
+        });
+        assert!(ended.await.unwrap_err().title().ends_with("; ask for less"));
     }
 
     #[tokio::test]

@@ -71,7 +71,10 @@ impl Fault {
             Self::UnknownHost => "In the cloud edition: nobody keeps books under this host name.",
             Self::RateLimited => "Too many requests, or too many failed log-ins.",
             Self::Internal => "A fault on our side; quote the `X-Request-Id`.",
-            Self::Unavailable => "Not now; safe to repeat with the same `Idempotency-Key`.",
+            Self::Unavailable => {
+                "Not now; safe to repeat with the same `Idempotency-Key`. `too_slow`, without `Retry-After`: this read takes \
+                 longer than a request may, and would again; the message says what is faster."
+            }
         }
     }
 

@@ -10,14 +10,13 @@ use ::books::audit::Origin;
 use ::books::cx::{Asked, Cx, Expectation, Point};
 use ::books::database::lane::BoxFuture;
 use ::books::export::{Journal, JournalFormat};
-use ::books::fair::{Kind, Present, Who};
+use ::books::fair::{Begun, Kind, Present, Who};
 use ::books::seal::SignedHead;
 use ::books::security::Event;
 use kit::extra::{Media, Produced, Weight};
 use kit::feed::{Feed, Portions, Round};
-use kit::list::ListQuery;
-use kit::operation::ReplyKind;
-use kit::operation::Verb;
+use kit::list::{DEFAULT_PAGE_SIZE, ListQuery, Parameter, Reads};
+use kit::operation::{ReplyKind, ResourceOperations, Verb};
 use schema::business;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
@@ -57,9 +56,16 @@ struct Question {
     query: ListQuery,
     id: Option<RecordId>,
     who: Who,
+    /// What is told of it where it does not come to its end.
+    begun: Arc<Begun>,
 }
 
 impl Question {
+    /// Its turn has come: from here on it is slow by itself.
+    fn begins(&self) {
+        self.begun.now(|| faster(self.call.resource, self.call.verb, &self.query));
+    }
+
     /// What the caller is now, after they waited.
     async fn judged(&self, waited: bool) -> Result<Judged> {
         if !waited {
@@ -96,6 +102,7 @@ impl Question {
     async fn brief(&self) -> Result<Reply> {
         let ledger = &self.ledger;
         let turn = ledger.fair.enter(Kind::Brief, self.who).await?;
+        self.begins();
         let judged = self.judged(turn.waited).await?;
         let cx = Cx::reading(self.asked(&judged), &ledger.database.read);
         let resource = self.call.resource;
@@ -112,6 +119,7 @@ impl Question {
     /// What is summed from many tables is summed from the same books.
     async fn dear(&self) -> Result<Reply> {
         let turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        self.begins();
         let judged = self.judged(turn.waited).await?;
         let snapshot = self.ledger.database.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot)).await;
@@ -124,6 +132,7 @@ impl Question {
         self.ledger.installation().await?;
         let _place = self.ledger.fair.enter(Kind::Proof, self.who).await?;
         let pace = self.ledger.fair.pace(self.who).await?;
+        self.begins();
         let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot).at_pace(&pace)).await;
@@ -134,6 +143,7 @@ impl Question {
     /// A portion of a long answer, from a snapshot that is gone when it is handed over.
     async fn portion(&self, portions: &mut dyn Portions) -> Result<Option<String>> {
         let _turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
+        self.begins();
         // Whoever takes their time over a long answer gets no more of it than they may.
         let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.snapshot().await?;
@@ -143,13 +153,48 @@ impl Question {
     }
 }
 
+/// What would be faster than what was asked.
+fn faster(resource: &ResourceOperations, verb: Verb, query: &ListQuery) -> String {
+    if resource.weight(verb) == Weight::Proof {
+        return "have duet verify prove it beside the server, by as many hands as it has cores, and with --since what came \
+                since an anchor alone"
+            .into();
+    }
+    let offer = resource.offer(verb);
+    let is_said = |parameter: &&Parameter| !query.filters.iter().any(|(name, _)| *name == parameter.name);
+    let of = |reads: fn(&Reads) -> bool| offer.parameters.iter().filter(move |parameter| reads(&parameter.reads));
+    let names = of(|reads| matches!(reads, Reads::Identifier | Reads::AnyOf(_))).filter(is_said);
+    let names: Vec<&str> = names.map(|parameter| parameter.name).take(MOST_NAMED).collect();
+    let spans = of(|reads| *reads == Reads::Day).filter(|parameter| !ENDS.contains(&parameter.name));
+    let spans: Vec<&str> = spans.map(|parameter| parameter.name).take(2).collect();
+    let mut ways = Vec::new();
+    if !names.is_empty() {
+        ways.push(format!("for one {}", names.join(", or one ")));
+    }
+    if let [from, to] = spans[..] {
+        ways.push(format!("for a shorter time by {from} and {to}"));
+    }
+    if offer.paged && query.page_size > DEFAULT_PAGE_SIZE {
+        ways.push("for shorter pages".into());
+    }
+    if offer.parameters.iter().any(|parameter| parameter.name == "format") && offer.paged {
+        ways.push("with format=csv, which comes in portions however long it is".into());
+    }
+    if ways.is_empty() { "ask for less at once".into() } else { format!("ask {}", ways.join(", ")) }
+}
+
+/// More ways than anybody tries.
+const MOST_NAMED: usize = 3;
+/// Days that are no beginning of anything, or another name for one that is.
+const ENDS: [&str; 2] = ["asOf", "date"];
+
 fn told(kind: ReplyKind, (media, produced): (Media, Produced)) -> Reply {
     Reply { media, pagination: produced.pagination, ..Reply::plain(kind, produced.text) }
 }
 
 impl Ledger {
     /// Answers a call that reads, in front of who waits for it.
-    pub async fn read(self: &Arc<Self>, _: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
+    pub async fn read(self: &Arc<Self>, waits: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
         let ReadCall(call) = call;
         let (leave, judged) = self.authorise(principal, &call).await?;
         let business = judged.business.clone();
@@ -164,7 +209,8 @@ impl Ledger {
         let company = business.as_ref().map(|business| business.id);
         let who = Who::asking(company, principal.user, principal.caller());
         let (ledger, changed) = (self.clone(), AtomicBool::new(false));
-        let question = Arc::new(Question { ledger, leave, judged, changed, call, query, id, who });
+        let question =
+            Arc::new(Question { ledger, leave, judged, changed, call, query, id, who, begun: waits.begun() });
         if let Some((media, begin)) = portions {
             let operation = resource.operation_id(verb);
             Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
@@ -178,6 +224,8 @@ impl Ledger {
             (Weight::Dear, ..) => question.dear().await?,
             (Weight::Proof, Some(company), true) => {
                 let version = principal.books.filter(|(id, _)| *id == company).map(|(_, version)| version);
+                // Whoever joins one that is under way waits for what takes long by itself.
+                question.begins();
                 let begin = || -> BoxFuture<'static, Result<Reply>> {
                     let question = question.clone();
                     Box::pin(async move { question.proof().await })
