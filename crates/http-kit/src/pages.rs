@@ -3,18 +3,19 @@
 //! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
 //! render a document that is not on its own list, and to hold a script inline.
 
+pub use crate::prepared::Make;
 use crate::prepared::{Prepared, digest};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::routing::{MethodRouter, get};
-use bytes::Bytes;
 use std::sync::Arc;
 
 /// A document that the pages can show.
 pub struct Document {
     pub path: String,
     pub title: String,
-    pub json: Bytes,
+    /// Made when it is first asked for.
+    pub json: Make,
     /// Whether the pages offer it; the others are only served.
     pub listed: bool,
 }
@@ -26,7 +27,7 @@ pub struct Extra {
     /// What the home page says of it.
     pub about: &'static str,
     /// HTML without a script in it.
-    pub body: String,
+    pub body: Make,
     pub style: &'static str,
     pub script: Option<&'static str>,
 }
@@ -115,7 +116,7 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
         router = router.route(path, get(page));
     }
     for Document { path, json, .. } in documents {
-        router = router.route(&path, same(Prepared::of(json), &DOCUMENT));
+        router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
@@ -132,7 +133,9 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
         let style = route(extra.style, "css");
         let script = extra.script.map(|script| route(script, "js"));
         let script = script.map_or_else(String::new, |path| format!("\n<script src=\"{path}\"></script>"));
-        router = router.route(extra.path, fixed(page(extra.title, Some(&style), &(extra.body + &script))));
+        let Extra { path, title, body, .. } = extra;
+        let whole = move || page(title, Some(&style), &(body() + &script));
+        router = router.route(path, same(Prepared::later(Arc::new(whole)), &PAGE));
     }
     let moved = || async { (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, "/favicon.svg")]) };
     router.route("/favicon.ico", get(moved))

@@ -1,19 +1,28 @@
-//! What is the same for everybody: held once, shared by all who read it, and compressed once in each way.
+//! What is the same for everybody: made once, held once, shared by all who read it, and compressed once in each way.
+//!
+//! What is long is made by the first who asks for it, and kept compressed alone: hardly anybody takes it as it is, and who
+//! does is handed it piece by piece.
 
 use async_compression::Level;
-use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZstdEncoder};
+use async_compression::tokio::bufread::{BrotliEncoder, GzipDecoder, GzipEncoder, ZstdEncoder};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
-use bytes::Bytes;
-use futures_util::FutureExt;
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures_util::{FutureExt, stream};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Cursor;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::OnceCell;
 
 /// Not worth compressing.
 const SHORT: usize = 860;
+/// As much of what is kept compressed is unpacked at once.
+const PIECE: usize = 64 << 10;
+
+/// Makes what is long, when somebody asks for it.
+pub type Make = Arc<dyn Fn() -> String + Send + Sync>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
@@ -25,70 +34,156 @@ enum Coding {
 /// The first that a client takes is what it gets.
 const CODINGS: [(Coding, &str); 3] = [(Coding::Brotli, "br"), (Coding::Zstd, "zstd"), (Coding::Gzip, "gzip")];
 
+/// The one in which what is long is kept: it is unpacked in little memory, whatever its length.
+const KEPT: usize = 2;
+
 #[derive(Clone)]
 pub(crate) struct Prepared(Arc<Inner>);
 
 struct Inner {
-    plain: Bytes,
-    /// As it is kept already.
-    is_gzip: bool,
+    /// What is made when it is asked for; nothing where it was here from the beginning.
+    make: Option<Make>,
+    text: OnceCell<Arc<Text>>,
+}
+
+/// How a text is held.
+enum Whole {
+    Plain(Bytes),
+    /// As it came.
+    Gzip(Bytes),
+    /// So long, and only compressed.
+    Compressed(usize),
+}
+
+struct Text {
+    whole: Whole,
     compressed: [OnceCell<Bytes>; CODINGS.len()],
     tag: HeaderValue,
 }
 
+impl Text {
+    fn of(whole: Whole, tag: &str) -> Self {
+        let tag = HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or(HeaderValue::from_static("\"0\""));
+        Self { whole, compressed: Default::default(), tag }
+    }
+
+    fn as_it_is(plain: Bytes) -> Self {
+        let tag = digest(&plain);
+        Self::of(Whole::Plain(plain), &tag)
+    }
+
+    /// Compressed alone, where that is worth it.
+    fn compressed(plain: String) -> Option<Self> {
+        if plain.len() <= SHORT {
+            return Some(Self::as_it_is(plain.into()));
+        }
+        let kept = compressed(CODINGS[KEPT].0, plain.as_bytes())?;
+        let text = Self::of(Whole::Compressed(plain.len()), &digest(plain.as_bytes()));
+        text.compressed[KEPT].set(kept).ok()?;
+        Some(text)
+    }
+
+    /// All of it, for who compresses it in another way.
+    fn plain(&self) -> Option<Bytes> {
+        match &self.whole {
+            Whole::Plain(plain) => Some(plain.clone()),
+            Whole::Gzip(_) => None,
+            Whole::Compressed(_) => unpacked(self.compressed[KEPT].get()?),
+        }
+    }
+
+    /// In a form that the client takes, and what that is called.
+    async fn form(self: &Arc<Self>, asked: &HeaderMap) -> (Body, Option<&'static str>) {
+        if let Whole::Gzip(gzip) = &self.whole {
+            return (gzip.clone().into(), Some("gzip"));
+        }
+        let is_long = match &self.whole {
+            Whole::Plain(plain) => plain.len() > SHORT,
+            Whole::Gzip(_) | Whole::Compressed(_) => true,
+        };
+        let wanted = CODINGS.iter().zip(&self.compressed).find(|((_, name), _)| takes(asked, name));
+        if let Some(((coding, name), form)) = wanted.filter(|_| is_long) {
+            // Whoever comes meanwhile waits for it: a second time is never worth it.
+            let made = form.get_or_try_init(|| {
+                let (coding, text) = (*coding, self.clone());
+                async move {
+                    let made = tokio::task::spawn_blocking(move || compressed(coding, &text.plain()?));
+                    made.await.ok().flatten().ok_or(())
+                }
+            });
+            if let Ok(made) = made.await {
+                return (made.clone().into(), Some(name));
+            }
+        }
+        let body = match &self.whole {
+            Whole::Plain(plain) | Whole::Gzip(plain) => plain.clone().into(),
+            Whole::Compressed(_) => {
+                self.compressed[KEPT].get().map_or_else(Body::empty, |kept| in_pieces(kept.clone()))
+            }
+        };
+        (body, None)
+    }
+
+    /// How long it is as it is, where its body does not say so.
+    const fn unsaid(&self) -> Option<usize> {
+        match self.whole {
+            Whole::Compressed(length) => Some(length),
+            Whole::Plain(_) | Whole::Gzip(_) => None,
+        }
+    }
+}
+
 impl Prepared {
     pub(crate) fn of(plain: impl Into<Bytes>) -> Self {
-        Self::kept(plain.into(), false)
+        Self::held(Text::as_it_is(plain.into()))
     }
 
     /// Gzipped already, and sent so whatever the client accepts: every browser that can make use of it does.
     pub(crate) fn of_gzip(gzip: &'static [u8]) -> Self {
-        Self::kept(gzip.into(), true)
+        Self::held(Text::of(Whole::Gzip(gzip.into()), &digest(gzip)))
     }
 
-    fn kept(plain: Bytes, is_gzip: bool) -> Self {
-        let tag =
-            HeaderValue::from_str(&format!("\"{}\"", digest(&plain))).unwrap_or(HeaderValue::from_static("\"0\""));
-        Self(Arc::new(Inner { plain, is_gzip, compressed: Default::default(), tag }))
+    /// Made by the first who asks for it.
+    pub(crate) fn later(make: Make) -> Self {
+        Self(Arc::new(Inner { make: Some(make), text: OnceCell::new() }))
+    }
+
+    fn held(text: Text) -> Self {
+        Self(Arc::new(Inner { make: None, text: OnceCell::new_with(Some(Arc::new(text))) }))
+    }
+
+    async fn text(&self) -> Option<Arc<Text>> {
+        let make = || async {
+            let make = self.0.make.clone().ok_or(())?;
+            let made = tokio::task::spawn_blocking(move || Text::compressed(make()));
+            made.await.ok().flatten().map(Arc::new).ok_or(())
+        };
+        self.0.text.get_or_try_init(make).await.ok().cloned()
     }
 
     /// In a form that the client takes; nothing where the client has it already and asks so.
     pub(crate) async fn answer(&self, asked: &HeaderMap, headers: &[(header::HeaderName, &'static str)]) -> Response {
-        let inner = &self.0;
+        let Some(text) = self.text().await else {
+            tracing::error!("what is the same for everybody cannot be made");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
         let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_known =
-            known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == inner.tag.as_bytes());
-        let (body, coding) = if is_known { (None, None) } else { self.form(asked).await };
-        let mut response = Response::new(body.map_or_else(Body::empty, Body::from));
+            known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == text.tag.as_bytes());
+        let (body, coding) = if is_known { (Body::empty(), None) } else { text.form(asked).await };
+        let mut response = Response::new(body);
         if is_known {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
         let said = response.headers_mut();
-        said.insert(header::ETAG, inner.tag.clone());
+        if let (false, None, Some(length)) = (is_known, coding, text.unsaid()) {
+            said.insert(header::CONTENT_LENGTH, length.into());
+        }
+        said.insert(header::ETAG, text.tag.clone());
         said.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
         said.extend(coding.map(|name| (header::CONTENT_ENCODING, HeaderValue::from_static(name))));
         said.extend(headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))));
         response
-    }
-
-    async fn form(&self, asked: &HeaderMap) -> (Option<Bytes>, Option<&'static str>) {
-        let inner = &self.0;
-        if inner.is_gzip {
-            return (Some(inner.plain.clone()), Some("gzip"));
-        }
-        let wanted = CODINGS.iter().zip(&inner.compressed).find(|((_, name), _)| takes(asked, name));
-        let Some(((coding, name), form)) = wanted.filter(|_| inner.plain.len() > SHORT) else {
-            return (Some(inner.plain.clone()), None);
-        };
-        // Whoever comes meanwhile waits for it: a second time is never worth it.
-        let made = form.get_or_try_init(|| {
-            let (coding, plain) = (*coding, inner.plain.clone());
-            async move { tokio::task::spawn_blocking(move || compressed(coding, &plain)).await.ok().flatten().ok_or(()) }
-        });
-        match made.await {
-            Ok(made) => (Some(made.clone()), Some(name)),
-            Err(()) => (Some(inner.plain.clone()), None),
-        }
     }
 }
 
@@ -117,20 +212,36 @@ fn takes(asked: &HeaderMap, coding: &str) -> bool {
     of_all
 }
 
+/// All that is read; nothing is waited for, since it is here.
+fn all(mut made: impl AsyncRead + Unpin) -> Option<Bytes> {
+    let mut bytes = Vec::new();
+    made.read_to_end(&mut bytes).now_or_never()?.ok()?;
+    bytes.shrink_to_fit();
+    Some(bytes.into())
+}
+
 fn compressed(coding: Coding, plain: &[u8]) -> Option<Bytes> {
-    async fn all(mut made: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        made.read_to_end(&mut bytes).await?;
-        bytes.shrink_to_fit();
-        Ok(bytes)
+    match coding {
+        Coding::Brotli => all(BrotliEncoder::with_quality(plain, Level::Precise(5))),
+        Coding::Zstd => all(ZstdEncoder::with_quality(plain, Level::Precise(9))),
+        Coding::Gzip => all(GzipEncoder::with_quality(plain, Level::Default)),
     }
-    // Nothing is waited for: all of it is here.
-    let made = match coding {
-        Coding::Brotli => all(BrotliEncoder::with_quality(plain, Level::Precise(5))).now_or_never(),
-        Coding::Zstd => all(ZstdEncoder::with_quality(plain, Level::Precise(9))).now_or_never(),
-        Coding::Gzip => all(GzipEncoder::with_quality(plain, Level::Default)).now_or_never(),
-    };
-    made?.ok().map(Bytes::from)
+}
+
+fn unpacked(kept: &[u8]) -> Option<Bytes> {
+    all(GzipDecoder::new(kept))
+}
+
+/// What is kept, unpacked as it is taken.
+fn in_pieces(kept: Bytes) -> Body {
+    Body::from_stream(stream::unfold(GzipDecoder::new(Cursor::new(kept)), |mut rest| async move {
+        let mut piece = BytesMut::with_capacity(PIECE);
+        match rest.read_buf(&mut piece).await {
+            Ok(0) => None,
+            Ok(_) => Some((Ok(piece.freeze()), rest)),
+            Err(error) => Some((Err(error), rest)),
+        }
+    }))
 }
 
 #[cfg(test)]
@@ -176,5 +287,50 @@ mod tests {
         let tag = prepared.answer(&again, &[]).await.headers()[header::ETAG].clone();
         again.insert(header::IF_NONE_MATCH, tag);
         assert_eq!(prepared.answer(&again, &[]).await.status(), StatusCode::NOT_MODIFIED);
+    }
+
+    #[tokio::test]
+    async fn what_is_long_is_made_once_when_it_is_asked_for_and_kept_compressed() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let made = Arc::new(AtomicUsize::new(0));
+        let text: String = (0..60_000_u32).map(|number| format!("{} ", number.wrapping_mul(2_654_435_761))).collect();
+        let make: Make = {
+            let (made, text) = (made.clone(), text.clone());
+            Arc::new(move || {
+                made.fetch_add(1, Ordering::Relaxed);
+                text.clone()
+            })
+        };
+        let prepared = Prepared::later(make);
+        assert_eq!(made.load(Ordering::Relaxed), 0, "nobody has asked");
+        for accepted in ["", "gzip", "", "br", "zstd", "gzip"] {
+            let response = prepared.answer(&asking(accepted), &[]).await;
+            let coding = response.headers().get(header::CONTENT_ENCODING).cloned();
+            let told = response.headers().get(header::CONTENT_LENGTH).cloned();
+            let body = response.into_body();
+            let (mut pieces, mut whole) = (0, Vec::new());
+            let mut body = std::pin::pin!(body);
+            while let Some(frame) = body.frame().await {
+                let piece = frame.unwrap().into_data().unwrap();
+                assert!(coding.is_some() || piece.len() <= PIECE, "{}", piece.len());
+                (pieces, whole) = (pieces + 1, [whole, piece.to_vec()].concat());
+            }
+            match coding {
+                None => {
+                    assert_eq!(told.unwrap(), text.len().to_string().as_str());
+                    assert!(pieces >= text.len() / PIECE && whole == text.as_bytes());
+                }
+                Some(coding) if coding == "gzip" => assert!(unpacked(&whole).unwrap() == text.as_bytes()),
+                Some(coding) => assert_eq!(coding, accepted),
+            }
+        }
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+        let held = prepared.text().await.unwrap();
+        assert!(matches!(held.whole, Whole::Compressed(length) if length == text.len()));
+        let other = Prepared::later(Arc::new(|| panic!("on purpose")));
+        assert_eq!(other.answer(&asking(""), &[]).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        // What is short is not worth it.
+        let short = Prepared::later(Arc::new(|| "short".to_owned()));
+        assert!(matches!(short.text().await.unwrap().whole, Whole::Plain(_)));
     }
 }

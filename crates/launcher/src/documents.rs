@@ -1,10 +1,11 @@
 //! The OpenAPI documents of an installation, by what it serves.
 
 use crate::config::Dialects;
-use crate::dialects::{Each, SPOKEN};
+use crate::dialects::Spoken;
 use http_kit::openapi::{Document, as_30, pretty};
 use http_kit::pages;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// All that the installation serves. With one dialect it is that dialect's document.
 pub(crate) fn of_all(dialects: &Dialects) -> Value {
@@ -19,39 +20,30 @@ pub(crate) fn of_all(dialects: &Dialects) -> Value {
     document.finish()
 }
 
-/// The documents of an installation, made once.
-pub(crate) struct Documents {
-    all: Value,
-    /// Of each dialect, where it is served.
-    pub(crate) each: Each<Option<Value>>,
+/// The document of a dialect that is served, as its clients read it.
+pub(crate) fn of_one(dialect: &Spoken, base: &str) -> Value {
+    as_30((dialect.document)(base))
 }
 
-impl Documents {
-    pub(crate) fn of(dialects: &Dialects) -> Self {
-        let mut each = Each::default();
-        for (place, dialect, base) in dialects.served() {
-            each[place] = Some(as_30((dialect.document)(base)));
-        }
-        Self { all: of_all(dialects), each }
+/// The documents of an installation, as they are served; the first is what the pages open with. None is made before
+/// somebody asks for it.
+pub(crate) fn served(dialects: &Dialects) -> Vec<pages::Document> {
+    fn document(
+        (path, title): (String, String),
+        listed: bool,
+        json: impl Fn() -> Value + Send + Sync + 'static,
+    ) -> pages::Document {
+        pages::Document { path, title, json: Arc::new(move || pretty(&json())), listed }
     }
-
-    /// As they are served; the first is what the pages open with.
-    pub(crate) fn served(&self) -> Vec<pages::Document> {
-        let document = |path: String, title: String, json: &Value, listed| pages::Document {
-            path,
-            title,
-            json: pretty(json).into(),
-            listed,
-        };
-        let all = "All that is served here";
-        let mut documents = vec![
-            document("/swagger/v1/swagger.json".into(), all.into(), &as_30(self.all.clone()), true),
-            document("/swagger/v1/openapi-3.1.json".into(), format!("{all} (3.1)"), &self.all, false),
-        ];
-        for (dialect, json) in SPOKEN.iter().zip(&self.each) {
-            let title = format!("Dialect {}", dialect.letter);
-            documents.extend(json.as_ref().map(|json| document(dialect.document_path(), title, json, true)));
-        }
-        documents
-    }
+    let all = "All that is served here";
+    let (of_30, of_31) = (dialects.clone(), dialects.clone());
+    let mut documents = vec![
+        document(("/swagger/v1/swagger.json".into(), all.into()), true, move || as_30(of_all(&of_30))),
+        document(("/swagger/v1/openapi-3.1.json".into(), format!("{all} (3.1)")), false, move || of_all(&of_31)),
+    ];
+    documents.extend(dialects.served().map(|(_, dialect, base)| {
+        let (title, base) = (format!("Dialect {}", dialect.letter), base.to_owned());
+        document((dialect.document_path(), title), true, move || of_one(dialect, &base))
+    }));
+    documents
 }

@@ -3,7 +3,7 @@
 use crate::compare::page::{self as compare_page, Page};
 use crate::config::{Retiring, Settings};
 use crate::dialects::Spoken;
-use crate::documents::Documents;
+use crate::documents;
 use crate::retirement::{DEPRECATION, Retirement, SUNSET};
 use crate::tenants::{Books, normal_host};
 use axum::Router;
@@ -78,16 +78,16 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
         };
-        let documents = Documents::of(dialects);
-        let compare = Page::of(settings, &documents);
+        let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
-        let pages = pages::router(documents.served(), &home, extras).route("/healthz", get(|| async { "ok" })).route(
-            "/readyz",
-            get({
-                let books = books.clone();
-                move || ready(books)
-            }),
-        );
+        let pages =
+            pages::router(documents::served(dialects), &home, extras).route("/healthz", get(|| async { "ok" })).route(
+                "/readyz",
+                get({
+                    let books = books.clone();
+                    move || ready(books)
+                }),
+            );
         Self {
             mounts: dialects
                 .served()

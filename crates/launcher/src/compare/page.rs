@@ -2,8 +2,8 @@
 //!
 //! What it asks goes the way of every other request, as the user who signed in: the same limits, rights and log.
 
-use crate::config::Settings;
-use crate::documents::Documents;
+use crate::config::{Dialects, Settings};
+use crate::documents;
 use crate::mount::Site;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
@@ -28,7 +28,7 @@ use ledger_core::error::{Error, FieldErrors};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// What the page asks is below.
@@ -40,7 +40,19 @@ const NOT_SIGNED_IN: Error = Error::Unauthenticated("Sign in first");
 const LONGEST: usize = 8 << 20;
 const LONGEST_ANSWER: usize = 64 << 20;
 
+/// The page. What it knows of the dialects is read from their documents when it is first asked something.
 pub(crate) struct Page {
+    read: Arc<Reading>,
+}
+
+struct Reading {
+    dialects: Dialects,
+    users: Vec<String>,
+    /// Nothing where our own documents cannot be read.
+    sides: OnceLock<Option<Sides>>,
+}
+
+struct Sides {
     /// Two of them at least.
     dialects: Vec<Arc<Dialect>>,
     translator: Translator,
@@ -71,34 +83,55 @@ struct Text {
     text: String,
 }
 
-impl Page {
-    /// There is something to compare where two dialects are served.
-    pub(crate) fn of(settings: &Settings, documents: &Documents) -> Option<Self> {
-        let read = |document: &Value| match Dialect::of(document.clone(), None) {
+impl Reading {
+    fn sides(&self) -> Option<&Sides> {
+        self.sides.get_or_init(|| self.read()).as_ref()
+    }
+
+    fn read(&self) -> Option<Sides> {
+        let read = |(_, dialect, base)| match Dialect::of(documents::of_one(dialect, base), None) {
             Ok(dialect) => Some(Arc::new(dialect)),
             Err(why) => {
                 tracing::error!(why, "the page that compares cannot read our own document");
                 None
             }
         };
-        let dialects = documents.each.iter().flatten().map(read).collect::<Option<Vec<_>>>()?;
-        if dialects.len() < 2 || !settings.compare_enabled {
+        let dialects = self.dialects.served().map(read).collect::<Option<Vec<_>>>()?;
+        let (shared, users) = (self.dialects.shared.clone(), self.users.clone());
+        let translator = Translator { dialects: dialects.clone(), shared: shared.clone() };
+        Some(Sides { dialects, translator, shared, users })
+    }
+
+    /// The page about moving a client. What is read for it alone is not kept.
+    fn guide(&self) -> String {
+        let told = |sides: &Sides| guide::body(&sides.dialects, sides.shared.as_deref());
+        match self.sides.get() {
+            Some(sides) => sides.as_ref().map(told),
+            None => self.read().as_ref().map(told),
+        }
+        .unwrap_or_default()
+    }
+}
+
+impl Page {
+    /// There is something to compare where two dialects are served.
+    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+        if settings.dialects.served().count() < 2 || !settings.compare_enabled {
             return None;
         }
-        let shared = settings.dialects.shared.clone();
         let users = settings.compare_users.iter().map(|user| user.to_lowercase()).collect();
-        let translator = Translator { dialects: dialects.clone(), shared: shared.clone() };
-        Some(Self { dialects, translator, shared, users })
+        let read = Reading { dialects: settings.dialects.clone(), users, sides: OnceLock::new() };
+        Some(Self { read: Arc::new(read) })
     }
 
     pub(crate) fn pages(&self) -> Vec<Extra> {
-        let guide = guide::body(&self.dialects, self.shared.as_deref());
+        let read = self.read.clone();
         vec![
             Extra {
                 path: "/compare",
                 title: "Compare",
                 about: "asks both dialects the same and shows where their answers differ; it translates requests, too.",
-                body: page::BODY.to_owned(),
+                body: Arc::new(|| page::BODY.to_owned()),
                 style: page::STYLE,
                 script: Some(page::SCRIPT),
             },
@@ -106,9 +139,12 @@ impl Page {
                 path: "/moving",
                 title: "Moving a client",
                 about: "from one dialect to the other, call by call.",
-                body: format!(
-                    "<main>\n<h1>Moving a client</h1>\n<p>From one dialect to the other: what differs, what stays, and every call beside its twin.</p>\n{guide}</main>"
-                ),
+                body: Arc::new(move || {
+                    let guide = read.guide();
+                    format!(
+                        "<main>\n<h1>Moving a client</h1>\n<p>From one dialect to the other: what differs, what stays, and every call beside its twin.</p>\n{guide}</main>"
+                    )
+                }),
                 style: page::GUIDE_STYLE,
                 script: None,
             },
@@ -123,12 +159,20 @@ impl Page {
         arrival: &Arrival,
         peer: IpAddr,
     ) -> Response {
-        match self.answered(site, asked, request, peer).await {
-            Ok(response) => response,
-            Err(failure) => failed_plainly(arrival, failure),
-        }
+        let answered = async {
+            // Reading the documents takes longer than a moment, once.
+            let read = self.read.clone();
+            let known = tokio::task::spawn_blocking(move || read.sides().is_some());
+            match (known.await, self.read.sides()) {
+                (Ok(true), Some(sides)) => sides.answered(site, asked, request, peer).await,
+                _ => Err(Error::internal("our own documents cannot be read").into()),
+            }
+        };
+        answered.await.unwrap_or_else(|failure| failed_plainly(arrival, failure))
     }
+}
 
+impl Sides {
     async fn answered(
         &self,
         site: &Arc<Site>,
