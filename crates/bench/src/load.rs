@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the kernel counts a process's time in, a second.
-const TICKS: u64 = 100;
+pub(crate) const TICKS: u64 = 100;
 
 /// What clients ask, one after the other, and how each is to be answered.
 #[derive(Clone)]

@@ -12,6 +12,7 @@ mod cluster;
 mod compare;
 mod fair;
 mod figures;
+mod given_up;
 mod invoices;
 mod journals;
 mod limit;
@@ -64,6 +65,13 @@ enum Command {
     },
     /// Lists, searches and reports of large books, and what they cost
     Scale {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        size: scale::Size,
+    },
+    /// Posts beside those who ask for what is dear and go away, and what is left of them
+    GivenUp {
         #[command(flatten)]
         place: place::Place,
         #[command(flatten)]
@@ -201,6 +209,11 @@ fn main() -> ExitCode {
             Command::Scale { place, size } => {
                 let mut figures = Figures::begin();
                 let done = scale::run(&place, &size, &mut figures).await;
+                told(&place, &figures, done).await
+            }
+            Command::GivenUp { place, size } => {
+                let mut figures = Figures::begin();
+                let done = given_up::run(&place, &size, &mut figures).await;
                 told(&place, &figures, done).await
             }
             Command::Limit { store } => limit::serve(&store).await,

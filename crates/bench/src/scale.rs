@@ -4,12 +4,13 @@
 use crate::Result;
 use crate::client::{Connection, request};
 use crate::figures::{Figure, Figures, Target};
-use crate::load::{Asked, each_once, megabytes, turn};
+use crate::given_up;
+use crate::load::{each_once, megabytes};
 use crate::place::{Place, Server};
 use crate::shop::Shop;
 use clap::Args;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Who fills.
 const CLIENTS: usize = 64;
@@ -106,7 +107,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// Fills a company; its walk-in customer.
-async fn fill(server: &Server, shop: &Shop, size: &Size) -> Result<String> {
+pub(crate) async fn fill(server: &Server, shop: &Shop, size: &Size) -> Result<String> {
     let parties = (0..size.parties).map(|number| json!({"name": format!("Customer {number}"), "isCustomer": true}));
     let parties = made(server, shop, "/b/api/parties", parties.collect()).await?;
     let walk_in = text(&parties.first().ok_or("a company without customers")?["id"]).to_owned();
@@ -195,7 +196,7 @@ pub(crate) async fn run(place: &Place, size: &Size, figures: &mut Figures) -> Re
     }
     let alone = |what: &str, unit, ours, most| Figure::alone(place.engine(), what, unit, ours, most);
     figures.add(alone("memory after all of them", "MB", megabytes(server.subject().process)?, 300));
-    given_up(place, &server, &shop, figures).await?;
+    given_up::seen(place, &server, &shop, figures).await?;
     let begun = Instant::now();
     if !server.stop_and_verify_one(&shop.id)? {
         return Err("the books are not whole".into());
@@ -203,41 +204,6 @@ pub(crate) async fn run(place: &Place, size: &Size, figures: &mut Figures) -> Re
     // Sixty seconds for ten million lines, which a million invoices have.
     let most = 60 * u64::try_from(size.invoices)? / 1_000_000;
     figures.add(alone("verify", "s", begun.elapsed().as_secs(), most.max(1)));
-    Ok(())
-}
-
-/// Posting beside those who ask for what is dear and go away.
-async fn given_up(place: &Place, server: &Server, shop: &Shop, figures: &mut Figures) -> Result<()> {
-    let (subject, length) = (server.subject(), Duration::from_secs(6));
-    let quiet = turn(subject, &shop.posts(server), 32, length).await?;
-    let dear = shop.get(server, "/b/api/reports/day-book?from=2026-01-01&to=2026-12-31&pageSize=500");
-    let asked = Asked::of(vec![dear], 200);
-    let leaving: Vec<_> = (0..10)
-        .map(|_| {
-            let asked = asked.clone();
-            tokio::spawn(async move {
-                let until = Instant::now() + length;
-                while Instant::now() < until {
-                    // A second's patience; the connection is dropped with it.
-                    let one = turn(subject, &asked, 1, Duration::from_millis(1));
-                    let _given_up = tokio::time::timeout(Duration::from_secs(1), one).await;
-                }
-            })
-        })
-        .collect();
-    let beside = turn(subject, &shop.posts(server), 32, length).await?;
-    for one in leaving {
-        one.await?;
-    }
-    figures.add(Figure {
-        engine: place.engine(),
-        what: "posts beside ten who ask for a year's day book and give up".into(),
-        unit: "a second",
-        ours: beside.rate,
-        beside: Some(("in quiet", quiet.rate)),
-        target: Target::AtLeast(80),
-        told: format!("p99 {} and {} us", beside.p99, quiet.p99),
-    });
     Ok(())
 }
 
