@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 /// What the engine did for what is asked, as the server's log counts it.
 fn steps(server: &Server, ask: impl FnOnce()) -> i64 {
-    let counted = || -> i64 {
-        let log = server.log();
-        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        lines.filter_map(|line| line["steps"].as_i64()).sum()
-    };
-    let before = counted();
+    let before = steps_so_far(&server.log());
     ask();
-    counted() - before
+    steps_so_far(&server.log()) - before
+}
+
+fn steps_so_far(log: &str) -> i64 {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter_map(|line| line["steps"].as_i64()).sum()
 }
 
 fn sell(shop: &Shop<'_>, tax: &str, count: usize) {
@@ -387,4 +387,63 @@ fn a_lone_change_sets_no_savepoint() {
     assert_eq!(set(), before);
     assert_eq!(shop.get("salesInvoices", &sold)["status"], "void");
     shop.proves();
+}
+
+/// To start costs the engine the same however much is in the books: nobody who waits for the first answer waits for a walk
+/// along them.
+#[test]
+fn a_start_costs_the_same_however_long_the_books_are() {
+    let custom = Some(r#"{"Logging": {"Level": "trace"}}"#.to_owned());
+    let server = Server::start(Engine::Sqlite, Options { custom, ..Options::default() }).unwrap();
+    // What the first start makes is there.
+    let begun = |server: &Server| steps_so_far(&server.log());
+    let server = server.restarted();
+    let few = begun(&server);
+    let shop = Shop::open(&server, Dialect::B);
+    let (more, tax) = (150, shop.vat("20"));
+    sell(&shop, &tax, more);
+    let server = server.restarted();
+    let many = begun(&server);
+    assert!(few > 0, "nothing was counted");
+    assert!(many - few < i64::try_from(more).unwrap(), "{few} steps to start, {many} with {more} invoices more");
+}
+
+/// What the engine does for a statement, step by step.
+fn plan(server: &Server, sql: &str) -> Vec<String> {
+    use sea_orm::{ConnectionTrait, DbBackend, Statement};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let database = crate::harness::books::connected(server.database_url()).await.unwrap();
+        let asked = Statement::from_string(DbBackend::Sqlite, format!("EXPLAIN QUERY PLAN {sql}"));
+        let rows = database.query_all_raw(asked).await.unwrap();
+        rows.iter().map(|row| row.try_get::<String>("", "detail").unwrap()).collect()
+    })
+}
+
+/// A proof asks for what belongs to some records portion by portion: each time the whole of a company would be as much again
+/// as all of it.
+#[test]
+fn a_proof_finds_what_belongs_to_some_records_by_them() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let companies = crate::seals::populated(&server);
+    let before = server.log().len();
+    for company in companies {
+        assert_eq!(company.failed_checks(), Vec::<String>::new());
+    }
+    let log = server.log();
+    let asked = log[before..].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let asked: std::collections::BTreeSet<String> =
+        asked.filter_map(|line| Some(line["sql"].as_str().filter(|_| line["steps"].is_i64())?.to_owned())).collect();
+    let by_records = |sql: &&String| {
+        let reads = sql.starts_with("SELECT") && sql.contains("business_id\" = ?");
+        reads && ["id\" IN (?", "id\" IN (SELECT", "number\" IN (SELECT"].iter().any(|list| sql.contains(list))
+    };
+    let by_records: Vec<&String> = asked.iter().filter(by_records).collect();
+    assert!(by_records.len() > 20, "{asked:?}");
+    for sql in by_records {
+        let whole = |step: &String| step.starts_with("SCAN") || step.ends_with("(business_id=?)");
+        let plan = plan(&server, sql);
+        assert!(!plan.iter().any(whole), "{sql}: {plan:?}");
+    }
 }
