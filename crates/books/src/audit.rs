@@ -18,6 +18,7 @@ use crate::seal::{Seals, heads};
 use crate::stored::HexDigest;
 use crate::texts::search_key;
 use crate::wire_enum;
+use answers::Ask;
 use schema::key::ResourceKey;
 use schema::tables::{audit_log, books};
 use schemars::JsonSchema;
@@ -291,41 +292,73 @@ pub struct AuditProblem {
 const PORTION: u64 = 200;
 const MOST_PROBLEMS: usize = 100;
 
+/// As many records as one hand follows at a time.
+const SPAN: i64 = 20_000;
+
+/// Where following a chain begins: after a record, whose hash is taken as it stands, or as it was kept elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Beginning {
+    after: i64,
+    /// What the next record must have, where that is known from elsewhere.
+    kept: Option<String>,
+}
+
+impl Beginning {
+    /// The record on whose hash was kept elsewhere: what came before it is trusted.
+    pub fn kept(sequence: i64, hash: &str) -> Self {
+        Self { after: sequence - 1, kept: Some(hash.to_owned()) }
+    }
+}
+
 /// Walks the whole chain, of a company or, under nobody's identifier, of the installation.
 pub async fn verify(cx: &Cx<'_>, business: BusinessId) -> Result<AuditVerdict> {
-    verify_from(cx, business, Chain::default()).await
+    end(cx, business, followed(cx, business).await?).await
 }
 
-/// Walks the chain from a record on whose hash was kept elsewhere: what came before it is trusted.
-pub async fn verify_since(cx: &Cx<'_>, business: BusinessId, sequence: i64, kept: &str) -> Result<AuditVerdict> {
-    let at = hash_at(&cx.db, business, sequence).await?;
-    let mut chain = Chain { last: sequence - 1, records: sequence - 1, ..Chain::default() };
-    match at {
-        Some(hash) => {
-            if hash != kept {
-                chain.problems.report(sequence, "is another than it was");
-            }
-            // The first one follows from nothing.
-            if let Some(before) = hash_at(&cx.db, business, sequence - 1).await? {
-                chain.head = before;
-            }
-        }
-        None => chain.problems.report(sequence, "is missing"),
+/// All of a chain, part by part.
+pub async fn followed(cx: &Cx<'_>, business: BusinessId) -> Result<Followed> {
+    let (mut followed, mut next) = (Followed::default(), Some(Beginning::default()));
+    while let Some(from) = next {
+        next = next_part(cx, business, &from).await?;
+        followed.add(follow(cx, business, (from, next.as_ref())).await?);
     }
-    verify_from(cx, business, chain).await
+    Ok(followed)
 }
 
-async fn verify_from(cx: &Cx<'_>, business: BusinessId, mut chain: Chain) -> Result<AuditVerdict> {
-    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
+/// Where another hand may go on; nothing where all that is left is little.
+pub async fn next_part(cx: &Cx<'_>, business: BusinessId, from: &Beginning) -> Result<Option<Beginning>> {
+    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+    let after = from.after + SPAN;
+    Ok(head.filter(|head| head.audit_sequence > after).map(|_| Beginning { after, kept: None }))
+}
+
+/// Follows a part of a chain, to where the next one begins. Each record is held against the hash before it as that stands,
+/// so parts may be followed in any order: together they hold what following all of it in turn does.
+pub async fn follow(
+    cx: &Cx<'_>,
+    business: BusinessId,
+    (from, next): (Beginning, Option<&Beginning>),
+) -> Result<Followed> {
+    let (connection, eras) = (&cx.db, cx.seals.eras()?);
+    let mut chain = Chain::after(from.after, hash_at(connection, business, from.after).await?);
+    if let Some(kept) = from.kept {
+        match hash_at(connection, business, from.after + 1).await? {
+            Some(hash) if hash == kept => {}
+            Some(_) => chain.problems.report(from.after + 1, "is another than it was"),
+            None => chain.problems.report(from.after + 1, "is missing"),
+        }
+    }
+    let until = next.map(|next| next.after);
     let after = |sequence: i64| {
-        audit_log::Entity::find()
+        let mut rows = audit_log::Entity::find()
             .filter(audit_log::Column::BusinessId.eq(business))
-            .filter(audit_log::Column::Sequence.gt(sequence))
-            .order_by_asc(audit_log::Column::Sequence)
-            .limit(PORTION)
-            .all(connection)
+            .filter(audit_log::Column::Sequence.gt(sequence));
+        if let Some(until) = until {
+            rows = rows.filter(audit_log::Column::Sequence.lte(until));
+        }
+        rows.order_by_asc(audit_log::Column::Sequence).limit(PORTION).models(connection)
     };
-    let mut portion = after(chain.last).await?;
+    let mut portion = after(from.after).await?;
     while let Some(end) = portion.last().map(|row| row.sequence) {
         cx.pause().await?;
         // The next portion is read while this one is proved.
@@ -333,8 +366,62 @@ async fn verify_from(cx: &Cx<'_>, business: BusinessId, mut chain: Chain) -> Res
         let (next, ()) = tokio::join!(after(end), proved);
         portion = next?;
     }
-    let Chain { last, records, head, before, .. } = chain;
-    let mut report = |sequence: i64, problem: &str| chain.problems.report(sequence, problem);
+    if let Some(until) = until.filter(|until| chain.last < *until) {
+        chain.problems.report(chain.last + 1, "is missing");
+        chain.last = until;
+    }
+    Ok(Followed { parts: BTreeMap::from([(from.after, chain)]) })
+}
+
+/// Parts of a chain that were followed, by the record after which each begins.
+#[derive(Default)]
+pub struct Followed {
+    parts: BTreeMap<i64, Chain>,
+}
+
+impl Followed {
+    /// With another part.
+    pub fn add(&mut self, mut other: Self) {
+        self.parts.append(&mut other.parts);
+    }
+
+    /// How many records were followed.
+    pub fn records(&self) -> i64 {
+        self.parts.values().map(|chain| chain.records).sum()
+    }
+
+    /// All parts as one.
+    fn joined(self) -> Chain {
+        let mut whole = Chain::default();
+        for (after, chain) in self.parts {
+            // What is trusted before the first part counts.
+            whole.records += if whole.last < after { after - whole.last } else { 0 } + chain.records;
+            if let Some((first, made_with)) = chain.begins
+                && made_with < whole.before
+            {
+                whole.problems.report(first, UNKEYED);
+            }
+            if chain.begins.is_some() {
+                whole.before = chain.before;
+            }
+            if chain.records > 0 {
+                whole.head = chain.head;
+            }
+            whole.last = chain.last;
+            for problem in chain.problems.0 {
+                whole.problems.report(problem.sequence, &problem.problem);
+            }
+        }
+        whole
+    }
+}
+
+/// What the parts of a chain come to, with where the books say that it ends.
+pub async fn end(cx: &Cx<'_>, business: BusinessId, followed: Followed) -> Result<AuditVerdict> {
+    let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
+    let Chain { last, records, head, before, mut problems, .. } = followed.joined();
+    let head = head.map_or_else(String::new, |head| head);
+    let mut report = |sequence: i64, problem: &str| problems.report(sequence, problem);
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {
             report(last + 1, "is missing: records were cut off the end");
@@ -347,7 +434,7 @@ async fn verify_from(cx: &Cx<'_>, business: BusinessId, mut chain: Chain) -> Res
             report(row.audit_sequence, "is where the books say that they stand, and that is not signed");
         }
     }
-    let problems = chain.problems.0;
+    let problems = problems.0;
     Ok(AuditVerdict { ok: problems.is_empty(), records, head, problems })
 }
 
@@ -362,34 +449,49 @@ impl Problems {
     }
 }
 
-/// How far the chain was followed.
+const UNKEYED: &str = "is not under the key, and the one before it is";
+
+/// How far a chain was followed.
 #[derive(Default)]
 struct Chain {
     last: i64,
     records: i64,
-    head: String,
+    /// The hash of the last record; nothing where that is missing.
+    head: Option<String>,
+    /// The first record that was held against the one before it, and which key it was made with.
+    begins: Option<(i64, Option<usize>)>,
     /// Which key the record before was made with; none where there was none yet.
     before: Option<usize>,
     problems: Problems,
 }
 
 impl Chain {
+    /// From behind a record, whose hash is this. The first one follows from nothing.
+    fn after(last: i64, hash: Option<String>) -> Self {
+        let head = if last == crate::BEFORE_THE_FIRST { Some(String::new()) } else { hash };
+        Self { last, head, ..Self::default() }
+    }
+
     fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
-        if row.sequence == self.last + 1 {
-            let era = eras.iter().position(|seals| is_linked(seals, &self.head, &row));
-            let made_with = era.filter(|_| row.keyed);
-            // It is another, or it follows from another.
-            if era.is_none() {
-                self.problems.report(row.sequence, "is not what was written");
-            } else if made_with < self.before {
-                self.problems.report(row.sequence, "is not under the key, and the one before it is");
+        match &self.head {
+            Some(head) if row.sequence == self.last + 1 => {
+                let era = eras.iter().position(|seals| is_linked(seals, head, &row));
+                let made_with = era.filter(|_| row.keyed);
+                // It is another, or it follows from another.
+                if era.is_none() {
+                    self.problems.report(row.sequence, "is not what was written");
+                } else if made_with < self.before {
+                    self.problems.report(row.sequence, UNKEYED);
+                }
+                // What is not what was written comes behind nothing.
+                self.begins.get_or_insert((row.sequence, if era.is_some() { made_with } else { Some(usize::MAX) }));
+                self.before = made_with;
             }
-            self.before = made_with;
-        } else {
-            // Nobody can tell what the next one follows from.
-            self.problems.report(self.last + 1, "is missing");
+            // Nobody can tell what the next one follows from, which whoever looks for the missing one says.
+            None if row.sequence == self.last + 1 => {}
+            _ => self.problems.report(self.last + 1, "is missing"),
         }
-        (self.last, self.records, self.head) = (row.sequence, self.records + 1, row.hash.0);
+        (self.last, self.records, self.head) = (row.sequence, self.records + 1, Some(row.hash.0));
     }
 }
 

@@ -27,6 +27,7 @@ mod walk;
 mod years;
 
 pub use self::goods::{Kept, Off};
+pub use self::taxes::{Documents as TaxedDocuments, end_of_part};
 
 use crate::day::Day;
 use crate::error::Result;
@@ -182,11 +183,15 @@ pub async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
 pub enum Part {
     /// The ledger, line by line, and what is held against its sums.
     Ledger,
+    /// What is kept of tax by month, beside its facts.
+    TaxMonths,
+    /// What is kept of trade by month, beside the lines.
+    TradeMonths,
     /// What open items and stock say of their own history.
     History,
     /// Taxes beside the ledger's lines.
     Taxes,
-    /// Taxes beside the documents that made them.
+    /// Taxes beside the documents that made them. It can be proved part by part.
     TaxedDocuments,
     /// Stock, by a replay of its own.
     Goods,
@@ -207,11 +212,13 @@ pub struct Proved {
 }
 
 impl Part {
-    pub const ALL: [Self; 8] = [
+    /// Those that are proved as a whole, the dearest first.
+    pub const WHOLE: [Self; 9] = [
         Self::Ledger,
+        Self::TradeMonths,
+        Self::TaxMonths,
         Self::History,
         Self::Taxes,
-        Self::TaxedDocuments,
         Self::Goods,
         Self::Orders,
         Self::Shares,
@@ -226,9 +233,11 @@ impl Part {
                 let (checks, digest) = rollups::ledger(reader, trusted).await?;
                 return Ok(Proved { checks, digest });
             }
+            Self::TaxMonths => vec![tax_months::check(reader).await?],
+            Self::TradeMonths => vec![trade_months::check(reader).await?],
             Self::History => subledgers::beside_history(reader).await?,
             Self::Taxes => taxes::of_ledger(reader).await?,
-            Self::TaxedDocuments => taxes::of_documents(reader, told).await?,
+            Self::TaxedDocuments => TaxedDocuments::of_part(reader, told, (None, None)).await?.checks(),
             Self::Goods => goods::checks(reader).await?,
             Self::Orders => progress::checks(reader).await?,
             Self::Shares => {

@@ -3,7 +3,7 @@
 use super::crossing::accounts_are_our_own;
 use super::standings::documents_stand;
 use super::walk::{Sums, Walk};
-use super::{Check, Findings, Wide, shown, subledgers, tax_months, trade_months, wide, years};
+use super::{Check, Findings, Wide, shown, subledgers, wide, years};
 use crate::BEFORE_THE_FIRST;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -34,8 +34,6 @@ pub(super) async fn ledger(reader: &Reader<'_>, trusted: i64) -> Result<(Vec<Che
         control_accounts(reader, &walk).await?,
     ];
     checks.extend(rollups(reader, &walk).await?);
-    checks.push(tax_months::check(reader).await?);
-    checks.push(trade_months::check(reader).await?);
     reader.pause().await?;
     checks.push(accounts_are_our_own(reader, &walk).await?);
     checks.extend(subledgers::beside_ledger(reader, &mut walk).await?);

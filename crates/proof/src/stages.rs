@@ -7,33 +7,36 @@ use super::{Check, Findings, PORTION, Wide};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, Stage, documents, open_item_moves, open_items};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait};
-use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 
 const KINDS: [DocumentKind; 4] =
     [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
 
-/// What is read of a document here.
-#[derive(FromQueryResult)]
-struct Row {
-    id: RecordId,
-    number: Option<String>,
-    status: DocumentStatus,
-    stage: Option<Stage>,
-    due_date: Option<Day>,
+answers::of_row! {
+    /// What is read of a document here.
+    struct Row {
+        id: RecordId,
+        number: Option<String>,
+        status: DocumentStatus,
+        stage: Option<Stage>,
+        due_date: Option<Day>,
+    }
 }
 
-/// What was opened of a document, and what is left: in its currency and in the company's.
-#[derive(FromQueryResult)]
-struct Moved {
-    id: RecordId,
-    opened: i64,
-    base_opened: i64,
-    left: i64,
-    base_left: i64,
+answers::of_row! {
+    /// What was opened of a document, and what is left: in its currency and in the company's.
+    struct Moved {
+        id: RecordId,
+        opened: i64,
+        base_opened: i64,
+        left: i64,
+        base_left: i64,
+    }
 }
 
 pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
@@ -83,7 +86,7 @@ async fn rows_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<R
     if let Some(last) = last {
         rows = rows.filter(documents::Column::Id.gt(last));
     }
-    Ok(rows.order_by_asc(documents::Column::Id).limit(PORTION).into_model::<Row>().all(&reader.db).await?)
+    Ok(rows.order_by_asc(documents::Column::Id).limit(PORTION).read::<Row>(&reader.db).await?)
 }
 
 /// How far each of these is settled that ever left something open.
@@ -103,8 +106,7 @@ async fn stages(reader: &Reader<'_>, ids: &[RecordId]) -> Result<HashMap<RecordI
         .filter(Column::BusinessId.eq(reader.id()))
         .filter(Column::OpenItemId.is_in(ids.iter().copied()))
         .group_by(Column::OpenItemId)
-        .into_model::<Moved>()
-        .all(&reader.db)
+        .read::<Moved>(&reader.db)
         .await?;
     let stage = |moved: &Moved| match (moved.left, moved.base_left) {
         (0, _) => Stage::Done,
@@ -121,8 +123,7 @@ async fn due(reader: &Reader<'_>, ids: &[RecordId]) -> Result<HashMap<RecordId, 
         .columns([open_items::Column::Id, open_items::Column::DueDate])
         .filter(open_items::Column::BusinessId.eq(reader.id()))
         .filter(open_items::Column::Id.is_in(ids.iter().copied()))
-        .into_tuple()
-        .all(&reader.db)
+        .read(&reader.db)
         .await?;
     Ok(due.into_iter().collect())
 }

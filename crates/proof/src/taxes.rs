@@ -59,9 +59,17 @@ const fn is_told_of(kind: DocumentKind) -> bool {
     )
 }
 
+/// What is kept of bills and credits, each read once.
+type Contents = HashMap<RecordId, Value>;
+
+fn contents(rows: &[&documents::Model]) -> Result<Contents> {
+    let told = rows.iter().filter(|row| is_told_of(row.kind));
+    told.map(|row| Ok((row.id, serde_json::from_str(&row.content).map_err(Error::internal)?))).collect()
+}
+
 /// The lines of documents: those that have a row, and those of bills and credits that only what is kept of the document
 /// tells of.
-fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model]) -> Result<Vec<Line>> {
+fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], contents: &Contents) -> Result<Vec<Line>> {
     let mut all: Vec<Line> = lines
         .iter()
         .map(|line| Line {
@@ -75,8 +83,8 @@ fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model]) -> Re
         })
         .collect();
     let known: HashSet<RecordId> = all.iter().map(|line| line.id).collect();
-    for row in rows.iter().filter(|row| is_told_of(row.kind)) {
-        let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
+    for row in rows {
+        let Some(content) = contents.get(&row.id) else { continue };
         let both = list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"]));
         for ((asked, kept), place) in both.zip(1..) {
             let id = asked["id"].as_str().and_then(RecordId::parse);
@@ -148,33 +156,69 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
     ])
 }
 
-/// Facts beside the documents that made them.
-pub(super) async fn of_documents(reader: &Reader<'_>, told: &dyn Told) -> Result<Vec<Check>> {
-    let (beginning, codes) = (beginning(reader).await?, codes(reader).await?);
-    let documents = Documents::walk(reader, told, beginning, &codes).await?;
-    Ok(vec![
-        Check::of(
-            "T2",
-            "What is told of turnover is what the lines of documents come to",
-            shown(documents.told),
-            shown(documents.traded),
-            documents.missing,
-        ),
-        Check::of(
-            "T4",
-            "Every tax is what its line and its code make anew",
-            documents.taxes + documents.anew.taxes,
-            documents.right + documents.anew.right,
-            documents.odd.with(documents.anew.findings),
-        ),
-        Check::of(
-            "T5",
-            "What is due on cash basis, what is not yet, and what lapsed are what was invoiced",
-            shown(documents.cash.due),
-            shown(documents.cash.invoiced),
-            documents.cash.findings,
-        ),
-    ])
+/// As many documents as are held beside their facts at a time.
+const SPAN: u64 = 10_000;
+
+/// The document with which a part of them ends that begins behind another; nothing where little is left.
+pub async fn end_of_part(reader: &Reader<'_>, after: Option<RecordId>) -> Result<Option<RecordId>> {
+    let mut ids = documents::Entity::find()
+        .select_only()
+        .column(documents::Column::Id)
+        .filter(documents::Column::BusinessId.eq(reader.id()));
+    if let Some(after) = after {
+        ids = ids.filter(documents::Column::Id.gt(after));
+    }
+    let ids = ids.order_by_asc(documents::Column::Id).offset(SPAN - 1).limit(1);
+    Ok(ids.column_of(&reader.db).await?.pop())
+}
+
+impl Documents {
+    /// Facts beside the documents that made them, from behind one of these up to another.
+    pub async fn of_part(
+        reader: &Reader<'_>,
+        told: &dyn Told,
+        (after, until): (Option<RecordId>, Option<RecordId>),
+    ) -> Result<Self> {
+        let (beginning, codes) = (beginning(reader).await?, codes(reader).await?);
+        Self::walk(reader, told, (beginning, &codes), (after, until)).await
+    }
+
+    /// With what another part came to.
+    pub fn add(&mut self, other: Self) {
+        (self.told, self.traded) = (self.told + other.told, self.traded + other.traded);
+        (self.taxes, self.right) = (self.taxes + other.taxes, self.right + other.right);
+        self.missing = std::mem::take(&mut self.missing).with(other.missing);
+        self.odd = std::mem::take(&mut self.odd).with(other.odd);
+        self.anew.add(other.anew);
+        self.cash.add(other.cash);
+    }
+
+    /// What all parts come to.
+    pub fn checks(self) -> Vec<Check> {
+        vec![
+            Check::of(
+                "T2",
+                "What is told of turnover is what the lines of documents come to",
+                shown(self.told),
+                shown(self.traded),
+                self.missing,
+            ),
+            Check::of(
+                "T4",
+                "Every tax is what its line and its code make anew",
+                self.taxes + self.anew.taxes,
+                self.right + self.anew.right,
+                self.odd.with(self.anew.findings),
+            ),
+            Check::of(
+                "T5",
+                "What is due on cash basis, what is not yet, and what lapsed are what was invoiced",
+                shown(self.cash.due),
+                shown(self.cash.invoiced),
+                self.cash.findings,
+            ),
+        ]
+    }
 }
 
 async fn last_entry(reader: &Reader<'_>) -> Result<i64> {
@@ -257,7 +301,7 @@ const KINDS: [DocumentKind; 6] = [
 
 /// Documents beside the facts that they made.
 #[derive(Default)]
-struct Documents {
+pub struct Documents {
     told: Wide,
     traded: Wide,
     missing: Findings,
@@ -275,8 +319,8 @@ impl Documents {
     async fn walk(
         reader: &Reader<'_>,
         told: &dyn Told,
-        beginning: i64,
-        codes: &HashMap<RecordId, codes::Model>,
+        (beginning, codes): (i64, &HashMap<RecordId, codes::Model>),
+        (after, until): (Option<RecordId>, Option<RecordId>),
     ) -> Result<Self> {
         let (company, settings) = (reader.id(), &reader.company().settings.0);
         let earned = accounts::Entity::find()
@@ -288,7 +332,7 @@ impl Documents {
             .await?;
         let earned: HashSet<RecordId> = earned.into_iter().collect();
         let mut found = Self::default();
-        let mut last: Option<RecordId> = None;
+        let mut last = after;
         loop {
             let mut rows = documents::Entity::find()
                 .filter(documents::Column::BusinessId.eq(company))
@@ -298,6 +342,9 @@ impl Documents {
                 .limit(PORTION / 4);
             if let Some(last) = last {
                 rows = rows.filter(documents::Column::Id.gt(last));
+            }
+            if let Some(until) = until {
+                rows = rows.filter(documents::Column::Id.lte(until));
             }
             let rows = rows.models(&reader.db).await?;
             let Some(end) = rows.last() else { return Ok(found) };
@@ -318,7 +365,8 @@ impl Documents {
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
                 .models(&reader.db)
                 .await?;
-            found.turnover(&told_lines(&rows, &lines)?, &facts, &earned);
+            let contents = contents(&rows)?;
+            found.turnover(&told_lines(&rows, &lines, &contents)?, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
             for fact in &facts {
                 by_document.entry(fact.document_id).or_default().push(fact);
@@ -327,10 +375,11 @@ impl Documents {
             let tolerance = settings.tax_override_tolerance.0;
             for row in rows {
                 let own = by_document.take_list(&row.id);
-                if matches!(row.kind, DocumentKind::Receipt | DocumentKind::Payment) {
-                    found.rates(row, &own, codes, tolerance)?;
-                } else {
-                    found.anew.judge(row, &own, codes, (reader.decimals(), tolerance))?;
+                match contents.get(&row.id) {
+                    Some(content) => {
+                        found.anew.judge((row, content), &own, codes, (reader.decimals(), tolerance))?;
+                    }
+                    None => found.rates(row, &own, codes, tolerance)?,
                 }
             }
             reader.pause().await?;

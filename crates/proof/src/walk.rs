@@ -7,20 +7,39 @@ use super::tally::Tally;
 use super::{BEFORE_THE_FIRST, Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
 use crate::currency::Currency;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use answers::Ask;
+use futures_util::future::join;
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::{EntryKind, entries, entry_lines};
 use schema::{account as accounts, lock as locks};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
+use std::future::poll_fn;
+use std::task::Poll;
 use words::digest::Digest;
 
 /// As many entries that take something back as are compared at once.
 const REVERSALS: usize = 50;
+
+/// So many entries are judged before what is read beside them is looked at.
+const MOMENT: usize = 64;
+
+/// Lets what is read beside this go on.
+async fn beside() {
+    let mut looked = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut looked, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
 
 /// Debit, credit and the amount in the currency of the lines.
 pub(super) type Sums = (Wide, Wide, Wide);
@@ -81,16 +100,29 @@ impl Walk {
             before::add(&mut walk, reader, trusted).await?;
         }
         let mut last = trusted;
+        let mut portion = reader.next_entries(last, i64::MAX).await?;
         loop {
-            let (headers, lines, end) = reader.next_entries(last, i64::MAX).await?;
+            let (headers, lines, end) = portion;
             reader.read(headers.len());
-            walk.judge(&headers, &lines, reader.decimals(), last);
-            walk.judge_reversals(reader, &headers, &lines).await?;
-            for header in &headers {
-                walk.judge_lock(header, &hard);
-            }
-            let Some(end) = end else { break };
-            last = end;
+            // The next portion is read while this one is judged.
+            let next = async {
+                match end {
+                    Some(end) => reader.next_entries(end, i64::MAX).await.map(|next| Some((next, end))),
+                    None => Ok(None),
+                }
+            };
+            let judged = async {
+                walk.judge(&headers, &lines, reader.decimals(), last).await;
+                walk.judge_reversals(reader, &headers, &lines).await?;
+                for header in &headers {
+                    walk.judge_lock(header, &hard);
+                }
+                Ok::<_, Error>(())
+            };
+            let (next, judged) = join(next, judged).await;
+            judged?;
+            let Some((next, end)) = next? else { break };
+            (portion, last) = (next, end);
             reader.pause().await?;
         }
         Ok(walk.summed_up())
@@ -112,10 +144,13 @@ impl Walk {
         self
     }
 
-    fn judge(&mut self, headers: &[entries::Model], lines: &[entry_lines::Model], base_decimals: u32, last: i64) {
+    async fn judge(&mut self, headers: &[entries::Model], lines: &[entry_lines::Model], base_decimals: u32, last: i64) {
         let mut rest = lines;
         let mut next = last + 1;
-        for header in headers {
+        for (place, header) in headers.iter().enumerate() {
+            if place % MOMENT == 0 {
+                beside().await;
+            }
             for missing in (next..header.number).take(MOST_FINDINGS) {
                 self.gaps.add(format!("entry {missing} is missing"));
             }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::portions::LINES as MOST_LINES;
 use answers::Answers;
-use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::BTreeMap;
 
@@ -24,8 +24,33 @@ const MOST: usize = 20;
 pub struct Rows<'t> {
     table: &'t Table,
     company: Option<BusinessId>,
+    /// The key of the last row that was read, or what it begins with.
     last: Option<Vec<Value>>,
+    /// The last value of the first column of the key; all there are where none is said.
+    until: Option<Value>,
     ended: bool,
+}
+
+/// As many rows of a table as one hand proves at a time.
+pub const SPAN: u64 = 40_000;
+
+/// A part of a table: after a value of the first column of its key, up to another. All of it, where neither is said.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Span {
+    after: Option<Value>,
+    until: Option<Value>,
+}
+
+impl Span {
+    /// What comes after it; nothing where it goes on to the end.
+    pub fn rest(&self) -> Option<Self> {
+        self.until.clone().map(|end| Self { after: Some(end), until: None })
+    }
+
+    /// Whether all of it lies before a number, or on it.
+    fn is_up_to(&self, number: i64) -> bool {
+        self.until.as_ref().and_then(self::number).is_some_and(|until| until <= number)
+    }
 }
 
 /// Rows of another table that belong to a row.
@@ -33,12 +58,11 @@ type Beside = Vec<Vec<Value>>;
 
 impl<'t> Rows<'t> {
     pub fn of(table: &'t Table, company: Option<BusinessId>) -> Self {
-        Self { table, company, last: None, ended: false }
+        Self::within(table, company, Span::default())
     }
 
-    /// Those after a number, of a table whose key is one.
-    fn after(table: &'t Table, company: Option<BusinessId>, number: i64) -> Self {
-        Self { last: Some(vec![number.into()]), ..Self::of(table, company) }
+    fn within(table: &'t Table, company: Option<BusinessId>, span: Span) -> Self {
+        Self { table, company, last: span.after.map(|after| vec![after]), until: span.until, ended: false }
     }
 
     /// The next rows.
@@ -48,13 +72,14 @@ impl<'t> Rows<'t> {
             return Ok(None);
         }
         let mut select = table.select();
-        if let (Whose::Company(place), Some(company)) = (table.whose, self.company) {
-            select.and_where(Expr::col(Alias::new(table.columns[place].name)).eq(company.0));
-        }
+        of_company(&mut select, table, self.company);
         let key: Vec<Alias> = table.key.iter().map(|place| Alias::new(table.columns[*place].name)).collect();
         if let Some(last) = self.last.take() {
-            let columns = Expr::tuple(key.iter().cloned().map(Expr::col));
+            let columns = Expr::tuple(key.iter().take(last.len()).cloned().map(Expr::col));
             select.and_where(columns.gt(Expr::tuple(last.into_iter().map(Expr::val))));
+        }
+        if let (Some(until), Some(first)) = (&self.until, key.first()) {
+            select.and_where(Expr::col(first.clone()).lte(until.clone()));
         }
         for column in &key {
             select.order_by(column.clone(), Order::Asc);
@@ -105,6 +130,42 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
+fn of_company(select: &mut SelectStatement, table: &Table, company: Option<BusinessId>) {
+    if let (Whose::Company(place), Some(company)) = (table.whose, company) {
+        select.and_where(Expr::col(Alias::new(table.columns[place].name)).eq(company.0));
+    }
+}
+
+/// The part of a table that is proved next, after what was proved of it: so many rows, or all that is left. Nothing of
+/// entries lies on both sides of the last that is trusted.
+pub async fn next_span(
+    connection: &impl Answers,
+    (table, company): (&'static Table, Option<BusinessId>),
+    after: Span,
+    trusted: i64,
+) -> Result<Span> {
+    let Some(first) = table.key.first().map(|place| &table.columns[*place]) else { return Ok(after) };
+    let column = || Expr::col(Alias::new(first.name));
+    let mut select = Query::select();
+    select.column(Alias::new(first.name)).from(Alias::new(table.name)).order_by(Alias::new(first.name), Order::Asc);
+    of_company(&mut select, table, company);
+    if let Some(last) = &after.after {
+        select.and_where(column().gt(last.clone()));
+    }
+    let answer = connection.answer(connection.get_database_backend().build(select.offset(SPAN - 1).limit(1))).await;
+    let mut until = match answer.map_err(Error::from) {
+        Ok(answer) => answer.values_of([first.name])?.next().and_then(|row| row.into_iter().next()),
+        // Keys that cannot be read divide nothing.
+        Err(Error::Internal(_)) => None,
+        Err(other) => return Err(other),
+    };
+    let begins_trusted = after.after.as_ref().map_or(Some(BEFORE_THE_FIRST), number).is_some_and(|last| last < trusted);
+    if table.name == ENTRIES && begins_trusted && until.as_ref().is_none_or(|end| number(end) > Some(trusted)) {
+        until = Some(trusted.into());
+    }
+    Ok(Span { until, ..after })
+}
+
 /// How many entries come before one whose lines were not read to their end; one at least.
 fn that_fit(entries: impl Iterator<Item = Option<i64>>, half: i64) -> usize {
     Ord::max(entries.take_while(|entry| entry.is_none_or(|entry| entry < half)).count(), 1)
@@ -148,13 +209,42 @@ pub struct Proof {
     pub findings: Vec<String>,
 }
 
+/// What was found of tables so far, part by part.
+#[derive(Default)]
+pub struct Parts(BTreeMap<&'static str, Found<'static>>);
+
+impl Parts {
+    /// With what another part came to; how many rows it has is answered.
+    pub fn add(&mut self, part: Found<'static>) -> i64 {
+        let rows = part.sum.count;
+        match self.0.get_mut(part.table.name) {
+            Some(known) => known.add(part),
+            None => drop(self.0.insert(part.table.name, part)),
+        }
+        rows
+    }
+
+    /// All of them against what they were signed to come to.
+    pub fn hold(self, signed: &Sums) -> Proof {
+        let mut proof = Proof::default();
+        for mut found in self.0.into_values() {
+            let sealed = signed.of(found.table.name);
+            hold(found.table, (found.sum, sealed), &mut found.findings);
+            proof.rows += found.sum.count;
+            proof.sealed += sealed.count;
+            proof.findings.append(&mut found.findings);
+        }
+        proof
+    }
+}
+
 /// Proves every row, and that there are no others.
 pub async fn run(cx: &Cx<'_>, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
-    let mut proof = Proof::default();
+    let mut parts = Parts::default();
     for table in tables(company.is_some()) {
-        proof.add(of(cx, table, company, signed).await?);
+        parts.add(of(cx, (table, company), Span::default(), BEFORE_THE_FIRST).await?);
     }
-    Ok(proof)
+    Ok(parts.hold(signed))
 }
 
 /// The tables of a company, or those that belong to none.
@@ -162,38 +252,20 @@ pub fn tables(of_company: bool) -> impl Iterator<Item = &'static Table> {
     TABLES.iter().filter(move |table| matches!(table.whose, Whose::Company(_)) == of_company)
 }
 
-/// Proves every row of one table, and that there are no others.
-pub async fn of(cx: &Cx<'_>, table: &'static Table, company: Option<BusinessId>, signed: &Sums) -> Result<Proof> {
-    of_since(cx, table, company, signed, BEFORE_THE_FIRST).await
-}
-
-/// The same where entries up to a number are trusted to be under the seals that they carry: these are summed, and no line is
-/// read again.
-pub async fn of_since(
+/// Proves every row of a part of a table. Entries up to a number are trusted to be under the seals that they carry: these
+/// are summed, and no line is read again.
+pub async fn of(
     cx: &Cx<'_>,
-    table: &'static Table,
-    company: Option<BusinessId>,
-    signed: &Sums,
+    (table, company): (&'static Table, Option<BusinessId>),
+    span: Span,
     trusted: i64,
-) -> Result<Proof> {
-    let sealed = signed.of(table.name);
+) -> Result<Found<'static>> {
     let mut found = Found { table, sum: Sum::default(), findings: Vec::new() };
-    let mut walk = Rows::of(table, company);
-    if table.name == ENTRIES && trusted > BEFORE_THE_FIRST && found.trust(cx, company, trusted).await? {
-        walk = Rows::after(table, company, trusted);
+    if table.name == ENTRIES && span.is_up_to(trusted) && found.trust(cx, company, &span).await? {
+        return Ok(found);
     }
-    prove(cx, &mut found, walk).await?;
-    hold(table, (found.sum, sealed), &mut found.findings);
-    Ok(Proof { rows: found.sum.count, sealed: sealed.count, findings: found.findings })
-}
-
-impl Proof {
-    /// With what another table came to.
-    pub fn add(&mut self, mut other: Self) {
-        self.rows += other.rows;
-        self.sealed += other.sealed;
-        self.findings.append(&mut other.findings);
-    }
+    prove(cx, &mut found, Rows::within(table, company, span)).await?;
+    Ok(found)
 }
 
 /// The rows of a table against what they were signed to come to.
@@ -248,7 +320,7 @@ async fn prove(cx: &Cx<'_>, found: &mut Found<'_>, mut walk: Rows<'_>) -> Result
 }
 
 /// What was found of a table so far.
-struct Found<'t> {
+pub struct Found<'t> {
     table: &'t Table,
     sum: Sum,
     findings: Vec<String>,
@@ -261,11 +333,19 @@ impl Found<'_> {
         }
     }
 
-    /// Adds the seals of all entries up to a number, as they stand. Where some have none, from before there were seals, it
-    /// adds nothing: these are to be read.
-    async fn trust(&mut self, cx: &Cx<'_>, company: Option<BusinessId>, until: i64) -> Result<bool> {
+    /// With what was found of another part of it.
+    fn add(&mut self, other: Self) {
+        self.sum.move_by(other.sum);
+        let room = MOST.saturating_sub(self.findings.len());
+        self.findings.extend(other.findings.into_iter().take(room));
+    }
+
+    /// Adds the seals of a part of the entries, as they stand. Where some have none, from before there were seals, it adds
+    /// nothing: these are to be read.
+    async fn trust(&mut self, cx: &Cx<'_>, company: Option<BusinessId>, span: &Span) -> Result<bool> {
         let mut sum = Sum::default();
-        let mut last = BEFORE_THE_FIRST;
+        let Some(until) = span.until.as_ref().and_then(number) else { return Ok(false) };
+        let mut last = span.after.as_ref().and_then(number).map_or(BEFORE_THE_FIRST, |after| after);
         loop {
             let column = |name: &'static str| Expr::col(Alias::new(name));
             let mut select = Query::select();

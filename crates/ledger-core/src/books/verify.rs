@@ -42,12 +42,15 @@ async fn beside<T>(work: impl Future<Output = T>) -> T {
     poll_fn(|context| aside::computed(|| work.as_mut().poll(context))).await
 }
 
-/// The chain of a company, or of the installation; from a head on, where one is trusted.
-async fn audit_chain(cx: &Cx<'_>, business: BusinessId, since: Option<&SignedHead>) -> Result<Check> {
-    let verdict = match since.filter(|head| head.sequence > BEFORE_THE_FIRST) {
-        Some(head) => audit::verify_since(cx, business, head.sequence, &head.hash).await?,
-        None => audit::verify(cx, business).await?,
-    };
+/// Where the chain of a company is begun to be followed: behind a head, where one is trusted.
+fn beginning(since: Option<&SignedHead>) -> audit::Beginning {
+    let since = since.filter(|head| head.sequence > BEFORE_THE_FIRST);
+    since.map_or_else(audit::Beginning::default, |head| audit::Beginning::kept(head.sequence, &head.hash))
+}
+
+/// What was followed of the chain of a company, or of the installation.
+async fn audit_chain(cx: &Cx<'_>, business: BusinessId, followed: audit::Followed) -> Result<Check> {
+    let verdict = audit::end(cx, business, followed).await?;
     let mut findings = Findings::default();
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
@@ -59,7 +62,9 @@ async fn audit_chain(cx: &Cx<'_>, business: BusinessId, since: Option<&SignedHea
 
 /// The checks of what belongs to no company.
 pub(crate) async fn installation(cx: &Cx<'_>) -> Result<Vec<Check>> {
-    Ok(vec![audit_chain(cx, BusinessId::INSTALLATION, None).await?, seals::of_installation(cx).await?])
+    let business = BusinessId::INSTALLATION;
+    let followed = audit::followed(cx, business).await?;
+    Ok(vec![audit_chain(cx, business, followed).await?, seals::of_installation(cx).await?])
 }
 
 /// The digest of the ledger of the company in scope.

@@ -101,10 +101,16 @@ fn rate_on(component: &TaxComponent, day: Day) -> Wide {
 }
 
 impl Anew {
+    /// With those of other documents.
+    pub(super) fn add(&mut self, other: Self) {
+        (self.taxes, self.right) = (self.taxes + other.taxes, self.right + other.right);
+        self.findings = std::mem::take(&mut self.findings).with(other.findings);
+    }
+
     /// Makes the tax of a document anew and compares it with what is told of it.
     pub(super) fn judge(
         &mut self,
-        row: &documents::Model,
+        (row, content): (&documents::Model, &Value),
         facts: &[&tax_facts::Model],
         codes: &HashMap<RecordId, codes::Model>,
         (base_decimals, tolerance): (u32, i64),
@@ -112,7 +118,6 @@ impl Anew {
         let coin = |decimals: u32| Wide::from(crate::money::Money::smallest(decimals).units());
         let known = Currency::known(&row.currency, format_args!("document {}", row.id))?;
         let coins = Coins { own: coin(known.decimals()), home: coin(base_decimals) };
-        let content: Value = serde_json::from_str(&row.content).map_err(Error::internal)?;
         let mut told: BTreeMap<Key, Told> = BTreeMap::new();
         for fact in facts {
             let id = |id: Option<RecordId>| id.map_or_else(String::new, |id| id.to_string());

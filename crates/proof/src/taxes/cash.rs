@@ -97,6 +97,12 @@ pub(super) fn settle(rows: &mut [Row], whole: Wide, settlements: &[(Wide, bool)]
 }
 
 impl Cash {
+    /// With that of other documents.
+    pub(super) fn add(&mut self, other: Self) {
+        (self.due, self.invoiced) = (self.due + other.due, self.invoiced + other.invoiced);
+        self.findings = std::mem::take(&mut self.findings).with(other.findings);
+    }
+
     /// Compares what is due of some documents. `facts` are what they tell by themselves.
     pub(super) async fn compare(
         &mut self,

@@ -1,48 +1,62 @@
 //! The parts of a proof, and the hands that do them: one, or as many as there are snapshots of the same moment.
 
-use super::seals::{self, Rows};
-use super::{Check, Progress, Reported, Verdict, audit_chain, beside};
+use super::{Check, Progress, Reported, Verdict, audit_chain, beginning, beside, seals};
 use crate::error::{Error, Result};
+use crate::ids::RecordId;
 use ::books::BEFORE_THE_FIRST;
 use ::books::aside;
+use ::books::audit::{self, Beginning, Followed};
 use ::books::cx::Cx;
 use ::books::database::Session;
 use ::books::seal::SignedHead;
-use ::books::seal::proof::tables;
+use ::books::seal::proof::{self as rows, Parts, Span, tables};
 use ::books::seal::tables::Table;
-use proof::{Part, Proved};
+use proof::{Part, Proved, TaxedDocuments};
 use schema::reader::{Alone, Host};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Notify;
 
 /// What one hand does at a time.
-#[derive(Clone, Copy)]
 enum Work {
     Part(Part),
-    /// The chain of the audit log.
-    Chain,
-    /// The seals of a table.
-    Rows(&'static Table),
+    /// Taxes beside documents, from here on. Whoever takes it leaves what comes after a while to others.
+    Taxed(Option<RecordId>),
+    /// The chain of the audit log, from here on; the same.
+    Chain(Beginning),
+    /// The seals of a table, from here on; the same.
+    Rows(&'static Table, Span),
 }
 
 /// What is found so far.
 #[derive(Default)]
 struct Found {
     parts: BTreeMap<Part, Vec<Check>>,
+    taxed: TaxedDocuments,
     digest: String,
-    chain: Option<Check>,
-    rows: Rows,
+    chain: Followed,
+    rows: Parts,
     /// Why a part could not be read.
     unread: Option<String>,
     failed: Option<Error>,
+}
+
+/// What there is to do.
+#[derive(Default)]
+struct Waiting {
+    works: VecDeque<Work>,
+    /// How many are being divided: more may come of them.
+    divided: usize,
 }
 
 /// All that is to be done, and what was found.
 struct Bench<'h> {
     /// A head that was kept when all before it was proved.
     since: Option<&'h SignedHead>,
-    waiting: Mutex<VecDeque<Work>>,
+    waiting: Mutex<Waiting>,
+    /// Rung when what was divided is there.
+    more: Notify,
     found: Mutex<Found>,
 }
 
@@ -54,37 +68,70 @@ fn rows_of(count: i64) -> Result<usize> {
     usize::try_from(count).map_err(Error::internal)
 }
 
+/// While this is held, more may come of what is divided.
+struct Divided<'b, 'h>(&'b Bench<'h>);
+
+impl Divided<'_, '_> {
+    /// What is left for others.
+    fn leaves(self, rest: Option<Work>) {
+        held(&self.0.waiting).works.extend(rest);
+    }
+}
+
+impl Drop for Divided<'_, '_> {
+    fn drop(&mut self) {
+        held(&self.0.waiting).divided -= 1;
+        self.0.more.notify_waiters();
+    }
+}
+
 impl<'h> Bench<'h> {
-    /// The dearest first, so that no hand is left with it alone.
+    /// What cannot be divided first, the dearest of it before all else, so that no hand is left with it alone.
     fn new(since: Option<&'h SignedHead>) -> Self {
-        const DEAR: [&str; 2] = ["entries", "audit_log"];
-        let (dear, other): (Vec<&Table>, Vec<&Table>) = tables(true).partition(|table| DEAR.contains(&table.name));
-        let dear = dear.into_iter().map(Work::Rows);
-        let parts = Part::ALL.map(Work::Part);
-        let (ledger, rest) = parts.split_at(1);
-        let (ledger, rest) = (ledger.iter().copied(), rest.iter().copied());
-        let waiting = ledger.chain(dear).chain([Work::Chain]).chain(rest).chain(other.into_iter().map(Work::Rows));
-        Self { since, waiting: Mutex::new(waiting.collect()), found: Mutex::default() }
+        let parts = Part::WHOLE.map(Work::Part).into_iter();
+        let rows = tables(true).map(|table| Work::Rows(table, Span::default()));
+        let works = parts.chain([Work::Taxed(None), Work::Chain(beginning(since))]).chain(rows).collect();
+        let waiting = Mutex::new(Waiting { works, divided: 0 });
+        Self { since, waiting, more: Notify::new(), found: Mutex::default() }
+    }
+
+    /// What is to be done next, as soon as it is known; nothing where all of it is begun.
+    async fn next(&self) -> Option<Work> {
+        loop {
+            let more = self.more.notified();
+            tokio::pin!(more);
+            more.as_mut().enable();
+            {
+                let mut waiting = held(&self.waiting);
+                if let Some(work) = waiting.works.pop_front() {
+                    waiting.divided += usize::from(!matches!(work, Work::Part(_)));
+                    return Some(work);
+                }
+                if waiting.divided == 0 {
+                    return None;
+                }
+            }
+            more.await;
+        }
     }
 
     /// Does what there is to do, until nothing is left.
     async fn work(&self, cx: &Cx<'_>, progress: Option<&Progress>) {
         if let Err(failed) = self.work_through(cx, progress).await {
-            held(&self.waiting).clear();
+            held(&self.waiting).works.clear();
             held(&self.found).failed.get_or_insert(failed);
         }
     }
 
     async fn work_through(&self, cx: &Cx<'_>, progress: Option<&Progress>) -> Result<()> {
-        let (reader, told, signed) = (cx.reader().await?, Reported(cx), seals::signed(cx).await?);
+        let (reader, told, company) = (cx.reader().await?, Reported(cx), cx.business_id()?);
         let host: &dyn Host = match progress {
             Some(progress) => progress,
             None => &Alone,
         };
         let trusted = self.since.map_or(BEFORE_THE_FIRST, |head| head.entry_number);
         let reader = if progress.is_some() { reader.reading_for(host) } else { reader };
-        loop {
-            let Some(work) = held(&self.waiting).pop_front() else { return Ok(()) };
+        while let Some(work) = self.next().await {
             match work {
                 Work::Part(part) => match part.prove(&reader, &told, trusted).await {
                     Ok(Proved { checks, digest }) => {
@@ -98,27 +145,47 @@ impl<'h> Bench<'h> {
                     }
                     Err(other) => return Err(other),
                 },
-                Work::Chain => {
-                    let chain = audit_chain(cx, cx.business_id()?, self.since).await?;
-                    host.read(signed.as_ref().map_or(Ok(0), |sums| rows_of(sums.of("audit_log").count))?);
-                    held(&self.found).chain = Some(chain);
+                Work::Taxed(after) => {
+                    let divided = Divided(self);
+                    let until = proof::end_of_part(&reader, after).await;
+                    divided.leaves(until.as_ref().ok().copied().flatten().map(|end| Work::Taxed(Some(end))));
+                    let proved = async { TaxedDocuments::of_part(&reader, &told, (after, until?)).await };
+                    match proved.await {
+                        Ok(part) => held(&self.found).taxed.add(part),
+                        Err(Error::Internal(why)) => {
+                            held(&self.found).unread.get_or_insert(why);
+                        }
+                        Err(other) => return Err(other),
+                    }
                 }
-                Work::Rows(table) => {
-                    let proved = seals::of_table(cx, table, signed.as_ref(), trusted).await?;
-                    host.read(rows_of(proved.rows)?);
-                    held(&self.found).rows.add(proved);
+                Work::Chain(from) => {
+                    let divided = Divided(self);
+                    let next = audit::next_part(cx, company, &from).await?;
+                    divided.leaves(next.clone().map(Work::Chain));
+                    let followed = audit::follow(cx, company, (from, next.as_ref())).await?;
+                    host.read(rows_of(followed.records())?);
+                    held(&self.found).chain.add(followed);
+                }
+                Work::Rows(table, after) => {
+                    let divided = Divided(self);
+                    let span = rows::next_span(&cx.db, (table, Some(company)), after, trusted).await?;
+                    divided.leaves(span.rest().map(|rest| Work::Rows(table, rest)));
+                    let proved = rows::of(cx, (table, Some(company)), span, trusted).await?;
+                    let read = held(&self.found).rows.add(proved);
+                    host.read(rows_of(read)?);
                 }
             }
         }
+        Ok(())
     }
 
     /// What all of it comes to.
-    fn verdict(self, is_signed: bool) -> Result<Verdict> {
-        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    async fn verdict(self, cx: &Cx<'_>) -> Result<Verdict> {
+        let mut found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = found.failed {
             return Err(failed);
         }
-        let rows = found.rows.check(is_signed);
+        let rows = seals::rows(found.rows, seals::signed(cx).await?.as_ref());
         if let Some(why) = found.unread {
             if rows.ok {
                 return Err(Error::internal(why));
@@ -126,7 +193,9 @@ impl<'h> Bench<'h> {
             tracing::warn!(%why, "the books cannot be recomputed");
             return Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() });
         }
-        let checks: Vec<Check> = found.parts.into_values().flatten().chain(found.chain).chain([rows]).collect();
+        found.parts.insert(Part::TaxedDocuments, found.taxed.checks());
+        let chain = audit_chain(cx, cx.business_id()?, found.chain).await?;
+        let checks: Vec<Check> = found.parts.into_values().flatten().chain([chain, rows]).collect();
         Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks, digest: found.digest })
     }
 }
@@ -139,7 +208,7 @@ pub(crate) async fn run(cx: &Cx<'_>) -> Result<Verdict> {
 async fn run_since(cx: &Cx<'_>, since: Option<&SignedHead>) -> Result<Verdict> {
     let bench = Bench::new(since);
     beside(bench.work(cx, None)).await;
-    bench.verdict(seals::signed(cx).await?.is_some())
+    bench.verdict(cx).await
 }
 
 /// The same by many hands, each with a snapshot of the same moment.
@@ -164,6 +233,5 @@ pub(crate) async fn run_by<'s>(
             }
         });
     });
-    let is_signed = seals::signed(&with(first)).await?.is_some();
-    bench.verdict(is_signed)
+    bench.verdict(&with(first)).await
 }

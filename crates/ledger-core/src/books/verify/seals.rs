@@ -4,7 +4,6 @@ use crate::error::Result;
 use ::books::cx::Cx;
 use ::books::installation::{self, Sealed};
 use ::books::seal::sums::{Sum, Sums};
-use ::books::seal::tables::Table;
 use ::books::seal::{heads, proof as rows, writing};
 use proof::{Check, Findings};
 use schema::business as businesses;
@@ -14,22 +13,13 @@ use std::collections::HashSet;
 
 const ROWS: &str = "Every row is what was written last";
 
-/// What the rows of tables come to.
-#[derive(Default)]
-pub(super) struct Rows(rows::Proof);
-
-impl Rows {
-    pub(super) fn add(&mut self, of_table: rows::Proof) {
-        self.0.add(of_table);
+/// What the rows of tables come to, held against what was signed.
+pub(super) fn rows(parts: rows::Parts, signed: Option<&Sums>) -> Check {
+    let mut findings = Findings::default();
+    if signed.is_none() {
+        findings.add("where the books stand is not signed".into());
     }
-
-    pub(super) fn check(self, is_signed: bool) -> Check {
-        let mut findings = Findings::default();
-        if !is_signed {
-            findings.add("where the books stand is not signed".into());
-        }
-        check(self.0, findings)
-    }
+    check(parts.hold(signed.unwrap_or(&Sums::default())), findings)
 }
 
 fn check(mut proof: rows::Proof, mut findings: Findings) -> Check {
@@ -47,17 +37,6 @@ pub(super) async fn signed(cx: &Cx<'_>) -> Result<Option<Sums>> {
         Some(row) => heads::sums(cx.seals, &row),
         None => Ok(None),
     }
-}
-
-/// The rows of the company in scope, in one table; entries up to one are trusted.
-pub(super) async fn of_table(
-    cx: &Cx<'_>,
-    table: &'static Table,
-    signed: Option<&Sums>,
-    trusted: i64,
-) -> Result<rows::Proof> {
-    let nothing = Sums::default();
-    rows::of_since(cx, table, Some(cx.business_id()?), signed.unwrap_or(&nothing), trusted).await
 }
 
 /// The rows that belong to no company, and that no company is gone.
