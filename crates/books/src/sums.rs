@@ -4,6 +4,7 @@
 //! and days, however many entries there are. What is asked as it was known earlier is the same less the lines that were
 //! recorded since.
 
+use crate::among::among;
 use crate::apart::{Apart, numbers_of};
 use crate::balances::{last_known, sum};
 use crate::cx::{Cx, Point};
@@ -104,6 +105,17 @@ answers::of_row! {
         debit: i64,
         credit: i64,
     }
+}
+
+/// Those of these accounts that anything was ever posted to.
+pub async fn ever_moved(cx: &Cx<'_>, accounts: &[RecordId]) -> Result<Vec<RecordId>> {
+    let moved = account_months::Entity::find()
+        .select_only()
+        .column(account_months::Column::AccountId)
+        .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
+        .filter(among(cx, account_months::Column::AccountId, accounts.iter().copied()))
+        .distinct();
+    Ok(moved.column_of(&cx.db).await?)
 }
 
 /// What every account was moved by in a span, but for what lies between two years, which is no business of either; and

@@ -12,7 +12,7 @@ use books::among::among;
 use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::portions::by_parameters;
-use books::sums::{Span, sums};
+use books::sums::{Span, ever_moved, sums};
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
@@ -140,7 +140,9 @@ impl Sides {
 }
 
 pub(super) async fn gather(cx: &Cx<'_>, asked: &Asked, chart: &Chart) -> Result<Flows> {
-    let sides = Sides::of(chart);
+    let mut sides = Sides::of(chart);
+    // Most books have nothing on most of them, and what nothing was posted to need not be looked for in entries.
+    sides.outside = ever_moved(cx, &sides.outside).await?;
     let mut flows = Flows { others: sides.sections.keys().copied().collect(), ..Flows::default() };
     for (id, moved) in sums(cx, asked.span, asked.point, asked.apart).await?.0 {
         flows.moved.insert(id, -moved.net());
