@@ -292,8 +292,8 @@ pub struct AuditProblem {
 const PORTION: u64 = 200;
 const MOST_PROBLEMS: usize = 100;
 
-/// As many records as one hand follows at a time.
-const SPAN: i64 = 20_000;
+/// As many records as one hand follows at a time. Logs of tests are divided as well.
+const SPAN: i64 = if cfg!(debug_assertions) { 16 } else { 20_000 };
 
 /// Where following a chain begins: after a record, whose hash is taken as it stands, or as it was kept elsewhere.
 #[derive(Debug, Clone, Default)]
@@ -420,7 +420,7 @@ impl Followed {
 pub async fn end(cx: &Cx<'_>, business: BusinessId, followed: Followed) -> Result<AuditVerdict> {
     let (connection, seals, eras) = (&cx.db, cx.seals, cx.seals.eras()?);
     let Chain { last, records, head, before, mut problems, .. } = followed.joined();
-    let head = head.map_or_else(String::new, |head| head);
+    let head = head.unwrap_or_else(String::new);
     let mut report = |sequence: i64, problem: &str| problems.report(sequence, problem);
     if let Some(row) = books::Entity::find_by_id(business).one(connection).await? {
         if row.audit_sequence != last {

@@ -293,7 +293,8 @@ mod tests {
     async fn what_is_long_is_made_once_when_it_is_asked_for_and_kept_compressed() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let made = Arc::new(AtomicUsize::new(0));
-        let text: String = (0..60_000_u32).map(|number| format!("{} ", number.wrapping_mul(2_654_435_761))).collect();
+        let numbers = (0..60_000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_string());
+        let text = numbers.collect::<Vec<_>>().join(" ");
         let make: Make = {
             let (made, text) = (made.clone(), text.clone());
             Arc::new(move || {

@@ -156,8 +156,8 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
     ])
 }
 
-/// As many documents as are held beside their facts at a time.
-const SPAN: u64 = 10_000;
+/// As many documents as are held beside their facts at a time. Books of tests are divided as well.
+const SPAN: u64 = if cfg!(debug_assertions) { 16 } else { 10_000 };
 
 /// The document with which a part of them ends that begins behind another; nothing where little is left.
 pub async fn end_of_part(reader: &Reader<'_>, after: Option<RecordId>) -> Result<Option<RecordId>> {

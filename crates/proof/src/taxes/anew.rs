@@ -155,7 +155,7 @@ impl Anew {
                 self.findings.add(format!("{number}, line {}: {why}", place + 1));
             }
         }
-        for why in other_terms(facts, &content)? {
+        for why in other_terms(facts, content)? {
             self.findings.add(format!("{number}: {why}"));
         }
         for (key, rest) in told.into_iter().filter(|(_, rest)| *rest != Told::default()) {

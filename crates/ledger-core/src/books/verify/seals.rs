@@ -19,7 +19,12 @@ pub(super) fn rows(parts: rows::Parts, signed: Option<&Sums>) -> Check {
     if signed.is_none() {
         findings.add("where the books stand is not signed".into());
     }
-    check(parts.hold(signed.unwrap_or(&Sums::default())), findings)
+    let nothing = Sums::default();
+    let proof = match signed {
+        Some(signed) => parts.hold(signed),
+        None => parts.hold(&nothing),
+    };
+    check(proof, findings)
 }
 
 fn check(mut proof: rows::Proof, mut findings: Findings) -> Check {
