@@ -157,7 +157,7 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
 }
 
 /// As many documents as are held beside their facts at a time. Books of tests are divided as well.
-const SPAN: u64 = if cfg!(debug_assertions) { 16 } else { 10_000 };
+const SPAN: u64 = if cfg!(debug_assertions) { 48 } else { 10_000 };
 
 /// The document with which a part of them ends that begins behind another; nothing where little is left.
 pub async fn end_of_part(reader: &Reader<'_>, after: Option<RecordId>) -> Result<Option<RecordId>> {

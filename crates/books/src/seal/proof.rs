@@ -32,7 +32,7 @@ pub struct Rows<'t> {
 }
 
 /// As many rows of a table as one hand proves at a time. Books of tests are divided as well.
-const SPAN: u64 = if cfg!(debug_assertions) { 16 } else { 40_000 };
+const SPAN: u64 = if cfg!(debug_assertions) { 48 } else { 40_000 };
 
 /// A part of a table: after a value of the first column of its key, up to another. All of it, where neither is said.
 #[derive(Debug, Clone, Default, PartialEq)]
