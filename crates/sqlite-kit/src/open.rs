@@ -93,6 +93,11 @@ fn keep_a_log(connection: &rusqlite::Connection, patience: Duration) -> Result<(
     }
 }
 
+/// As much as who writes keeps of pages between two transactions. To split a page the engine parks one behind the end of
+/// the file for a moment, and at the commit it looks at every page that is kept for others that lie there. So it keeps what
+/// it comes back to; what one transaction changes has all the room that there is.
+const KEPT_BY_WRITER_KIB: u32 = 4 << 10;
+
 impl Connection {
     pub fn open(opening: &Opening) -> Result<Self, Fault> {
         let Opening { path, access, cache_kib, statements, patience } = opening;
@@ -126,7 +131,10 @@ impl Connection {
             }));
         }
         inner.pragma_update(None, "foreign_keys", true)?;
-        inner.pragma_update(None, "cache_size", -i64::from(cache_kib - for_statements))?;
+        let for_pages = cache_kib - for_statements;
+        let kept_kib = if *access == Access::Read { for_pages } else { for_pages.min(KEPT_BY_WRITER_KIB) };
+        inner.pragma_update(None, "cache_size", -i64::from(kept_kib))?;
+        inner.pragma_update(None, "cache_spill", -i64::from(for_pages))?;
         inner.pragma_update(None, "temp_store", "MEMORY")?;
         let running: Arc<Mutex<Option<crate::Stop>>> = Arc::default();
         let watched = running.clone();

@@ -255,6 +255,26 @@ fn statements_stay_prepared_by_what_they_weigh() {
     assert_eq!(sum, (1..=400).sum::<i64>() + 101 + 8_000);
 }
 
+/// A commit looks at what is kept; what is written before its commit is written twice.
+#[test]
+fn who_writes_keeps_little_between_two_transactions_and_has_room_within_one() {
+    let place = Place::new("room");
+    let connection = Connection::open(&Opening { cache_kib: 32 << 10, ..place.opening(Access::Create) }).unwrap();
+    connection.batch("CREATE TABLE wide (a blob)").unwrap();
+    let kept: i64 = row(&connection, "PRAGMA cache_size").try_get_by_index(0).unwrap();
+    let log = place.0.with_extension("db-wal");
+    let logged = || std::fs::metadata(&log).unwrap().len();
+    let (before, many) = (logged(), 12 << 20);
+    connection.batch("BEGIN IMMEDIATE").unwrap();
+    let rows =
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 6000) SELECT zeroblob(2000) FROM n";
+    connection.batch(&format!("INSERT INTO wide {rows}")).unwrap();
+    let within = logged();
+    connection.batch("COMMIT").unwrap();
+    assert_eq!((kept, within), (-4096, before));
+    assert!(logged() > before + many / 2, "{} of {many}", logged() - before);
+}
+
 #[test]
 fn what_is_asked_for_one_row_is_prepared_once() {
     let place = Place::new("limit");

@@ -149,15 +149,16 @@ impl Rows {
     fn write(&self, shape: Shape) -> String {
         let Self { table, columns, key, kept, .. } = self;
         let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(",");
-        let values = match shape {
-            // Short: the text is what the statement is found by.
+        let (insert, values) = match shape {
+            // Short: the text is what the statement is found by. Whoever is refused takes all back to where the command or the
+            // batch began, so the engine need not be able to take back the one statement, for which it copies each page.
             Shape::Rows(rows) => {
                 let row = format!("({})", vec!["?"; columns.len()].join(","));
-                format!("VALUES {}", vec![row; rows].join(","))
+                ("INSERT OR FAIL", format!("VALUES {}", vec![row; rows].join(",")))
             }
             Shape::Arrays => {
                 let arrays: Vec<String> = (1..=columns.len()).map(|place| format!("${place}")).collect();
-                format!("SELECT * FROM UNNEST({})", arrays.join(","))
+                ("INSERT", format!("SELECT * FROM UNNEST({})", arrays.join(",")))
             }
         };
         let rest = columns.iter().filter(|name| !key.contains(name));
@@ -186,7 +187,7 @@ impl Rows {
                 format!(" ON CONFLICT ({}) DO UPDATE SET {}", quoted(key), rest.join(","))
             }
         };
-        format!("INSERT INTO \"{table}\" ({}) {values}{change}", quoted(columns))
+        format!("{insert} INTO \"{table}\" ({}) {values}{change}", quoted(columns))
     }
 }
 
@@ -223,7 +224,8 @@ mod tests {
     fn a_statement_is_written_once_and_says_what_becomes_of_what_is_there() {
         let text = |table, count, kept, shape| rows(table, 3, count, kept).text(shape).to_string();
         let insert = "INSERT INTO \"t\" (\"a\",\"b\",\"c\") ";
-        assert_eq!(text("t", 2, Kept::Refuse, Shape::Rows(2)), format!("{insert}VALUES (?,?,?),(?,?,?)"));
+        let of_sqlite = insert.replace("INSERT", "INSERT OR FAIL");
+        assert_eq!(text("t", 2, Kept::Refuse, Shape::Rows(2)), format!("{of_sqlite}VALUES (?,?,?),(?,?,?)"));
         let arrays = "SELECT * FROM UNNEST($1,$2,$3) ON CONFLICT (\"a\",\"b\") DO";
         assert_eq!(text("t", 9, Kept::Stays, Shape::Arrays), format!("{insert}{arrays} NOTHING"));
         let sum = "UPDATE SET \"c\"=\"t\".\"c\"+excluded.\"c\"";
