@@ -193,7 +193,7 @@ impl Table {
         let kind = |column: E::Column| match column.def().get_column_type() {
             ColumnType::Uuid => Kind::Uuid,
             ColumnType::Boolean => Kind::Flag,
-            ColumnType::Text | ColumnType::String(_) => Kind::Text,
+            ColumnType::Text | ColumnType::String(_) | ColumnType::Char(_) => Kind::Text,
             ColumnType::Date => Kind::Day,
             ColumnType::Blob => Kind::Bytes,
             _ => Kind::Number,
