@@ -130,7 +130,7 @@ fn hold(server: &Server, all: &BTreeMap<String, Heard>) {
         server,
         "SELECT d.narration AS word, d.number AS number, COUNT(DISTINCT d.id) AS times, COUNT(e.number) AS entries \
          FROM documents d LEFT JOIN entries e ON e.business_id = d.business_id AND e.document_id = d.id \
-         WHERE d.kind = 'journal' GROUP BY d.narration, d.number",
+         WHERE d.kind = 'J' GROUP BY d.narration, d.number",
     );
     let mut found: BTreeMap<String, (Option<String>, i64, i64)> = BTreeMap::new();
     for row in rows {
@@ -158,7 +158,7 @@ fn hold(server: &Server, all: &BTreeMap<String, Heard>) {
         "SELECT COUNT(*) AS n FROM (SELECT MAX(number) AS last, COUNT(*) AS times FROM entries GROUP BY business_id) \
          WHERE last <> times",
         "SELECT COUNT(*) AS n FROM (SELECT COUNT(DISTINCT number) AS times, MAX(sequence) AS last FROM documents \
-         WHERE kind = 'journal' GROUP BY business_id) WHERE last <> times",
+         WHERE kind = 'J' GROUP BY business_id) WHERE last <> times",
     ] {
         let holes: i64 = asked(server, holes)[0].try_get("", "n").unwrap();
         assert_eq!(holes, 0);

@@ -8,12 +8,12 @@ use serde_json::json;
 
 const CHECKS: [&str; 5] = ["T1", "T2", "T3", "T4", "T5"];
 
-const INVOICE: &str = "document_kind = 'salesInvoice' AND duty = 'owed'";
+const INVOICE: &str = "document_kind = 'I' AND duty = 'g'";
 
 /// A fact names the line of its account in its entry.
 const POSITIONS: &str = "UPDATE tax_facts SET position = (SELECT l.position FROM entry_lines l \
      WHERE l.business_id = tax_facts.business_id AND l.entry_number = tax_facts.entry_number \
-     AND l.account_id = tax_facts.account_id) WHERE document_kind = 'salesInvoice' AND duty = 'owed'";
+     AND l.account_id = tax_facts.account_id) WHERE document_kind = 'I' AND duty = 'g'";
 
 /// What is changed, how it is changed back, the checks that tell it, and what one of them says.
 type Case<'c> = (String, String, &'static [&'static str], Vec<&'c str>);
@@ -66,8 +66,8 @@ fn cases(number: &str) -> [Case<'_>; 12] {
             vec![number, "2026-03-10, line 1"],
         ),
         (
-            facts("not_recoverable = not_recoverable + 100", "document_kind = 'purchaseInvoice'"),
-            facts("not_recoverable = not_recoverable - 100", "document_kind = 'purchaseInvoice'"),
+            facts("not_recoverable = not_recoverable + 100", "document_kind = 'B'"),
+            facts("not_recoverable = not_recoverable - 100", "document_kind = 'B'"),
             &["T4"],
             vec!["purchaseInvoice", "2026-03-11, line 1", "what is claimed"],
         ),

@@ -9,6 +9,7 @@ use ledger_core::auth::TokenOptions;
 use ledger_core::books::tables::documents;
 use ledger_core::books::verify::Progress;
 use ledger_core::clock::Clock;
+use ledger_core::codes;
 use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
@@ -811,6 +812,9 @@ pub(crate) fn chain_plainly_from(
             let mut text = found.strip_prefix('=')?.to_owned();
             if is_packed {
                 text = ledger_core::packed::unpack(bytes_of(&text))?;
+            }
+            if matches!(*column, "action" | "resource") {
+                text = codes::word_of(&text).map_or(text, str::to_owned);
             }
             let whole = |id: &str| counted::read(&bytes_of(id)).expect("an identifier").to_string();
             Some(if *is_id && !text.contains('-') { whole(&text) } else { text })

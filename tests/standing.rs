@@ -120,7 +120,7 @@ fn kept_waiting(engine: Engine, hold: &str, told: &[&str]) {
         company.say(Dialect::B, request)
     };
     let done = |key: &str| eventually(key, || (post(key).status == 201).then_some(()));
-    let made = || other.number("SELECT COUNT(*) AS n FROM documents WHERE kind = 'journal'");
+    let made = || other.number("SELECT COUNT(*) AS n FROM documents WHERE kind = 'J'");
     done("before");
     other.run(hold);
     let mut unknown = 0;

@@ -34,7 +34,7 @@ impl Behind {
     }
 
     fn journals(&self) -> i64 {
-        self.number("SELECT count(*) FROM documents WHERE kind = 'journal'")
+        self.number("SELECT count(*) FROM documents WHERE kind = 'J'")
     }
 }
 

@@ -18,6 +18,8 @@ enum Kind {
     Day,
     /// A text that is kept packed.
     Packed,
+    /// A word of few, kept as letters.
+    Code,
 }
 
 /// A column of a table.
@@ -61,6 +63,10 @@ pub const fn packed(name: &'static str) -> Column {
     column(name, Kind::Packed)
 }
 
+pub const fn code(name: &'static str) -> Column {
+    column(name, Kind::Code)
+}
+
 /// A column that may hold nothing.
 pub const fn maybe(column: Column) -> Column {
     Column { may_be_empty: true, ..column }
@@ -84,7 +90,7 @@ impl Column {
             (Kind::Flag, true) => "bool",
             (Kind::Flag, false) => "boolean",
             (Kind::Word, true) => "text COLLATE \"C\"",
-            (Kind::Text, _) | (Kind::Word, false) => "text",
+            (Kind::Text | Kind::Code, _) | (Kind::Word, false) => "text",
         };
         let empty = if self.may_be_empty { "" } else { " NOT NULL" };
         let default = self.default.map_or_else(String::new, |default| format!(" DEFAULT {default}"));
@@ -182,6 +188,11 @@ impl Table {
     /// The names of those that hold what is packed.
     pub fn packed(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().filter(|column| column.kind == Kind::Packed).map(|column| column.name)
+    }
+
+    /// The names of those that hold words as letters.
+    pub fn codes(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Code).map(|column| column.name)
     }
 
     /// Its key, in order.

@@ -38,7 +38,7 @@ pub async fn standing(cx: &Cx<'_>) -> Result<(i64, Apart)> {
             .select_only()
             .column(entries::Column::Number)
             .filter(entries::Column::BusinessId.eq(business))
-            .filter(Expr::cust(format!("kind = '{kind}'")))
+            .filter(Expr::cust(format!("kind = '{}'", kind.code())))
             .limit(1);
         SimpleExpr::SubQuery(None, Box::new(some.into_query().into()))
     };
@@ -73,7 +73,7 @@ pub fn numbers_of(cx: &Cx<'_>, kinds: &[EntryKind]) -> Result<SelectStatement> {
             .select_only()
             .filter(entries::Column::BusinessId.eq(business))
             // Written out: an index on some rows is chosen by the text of the condition.
-            .filter(Expr::cust(format!("kind = '{kind}'")))
+            .filter(Expr::cust(format!("kind = '{}'", kind.code())))
     };
     let mut numbers = Query::select().expr(Expr::cust("-1")).take();
     for kind in kinds {

@@ -1,6 +1,5 @@
 //! Facts of tax as rows: how they come beside their entry, and how what is taken back finds them.
 
-use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::desk::NewEntry;
 use crate::error::{Error, Result};
@@ -20,12 +19,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use words::sown::{Fault, sown};
 
 /// The rows of what an entry tells of tax.
-pub(super) fn rows(
-    business: BusinessId,
-    entry: EntryRef,
-    recorded_at: Instant,
-    new: &NewEntry,
-) -> Vec<tax_facts::Model> {
+pub(super) fn rows(business: BusinessId, entry: EntryRef, new: &NewEntry) -> Vec<tax_facts::Model> {
     let row = |(told, place): (&rules::posting::Told, i64)| {
         let fact = told.fact.clone();
         tax_facts::Model {
@@ -35,7 +29,6 @@ pub(super) fn rows(
             position: told.place.and_then(|place| i64::try_from(place + 1).ok()),
             entry_date: entry.date,
             date: fact.date,
-            recorded_at,
             document_kind: new.document,
             document_id: new.document_id,
             document_version: new.document_version,

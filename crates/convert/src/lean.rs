@@ -1,5 +1,7 @@
-//! What rows of before say in other kinds of values than the first schema has: days as texts, packed texts as base64.
+//! What rows of before say in other kinds of values than the first schema has: days as texts, packed texts as base64, words
+//! in full.
 
+use crate::codes;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chrono::{NaiveDate, TimeDelta};
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 enum Kept {
     Day,
     Packed,
+    Code,
 }
 
 /// The columns of a table that may have been kept otherwise.
@@ -25,7 +28,8 @@ impl Lean {
             return Self::default();
         };
         let days = table.days().map(|name| (name, Kept::Day));
-        Self(days.chain(table.packed().map(|name| (name, Kept::Packed))).collect())
+        let packed = table.packed().map(|name| (name, Kept::Packed));
+        Self(days.chain(packed).chain(table.codes().map(|name| (name, Kept::Code))).collect())
     }
 
     /// A value of a column as the first schema has it.
@@ -35,6 +39,7 @@ impl Lean {
             (Some(Kept::Day), Value::String(Some(text))) => day(&text)?.into(),
             (Some(Kept::Packed), Value::String(None)) => Value::Bytes(None),
             (Some(Kept::Packed), Value::String(Some(text))) => packed(&text)?.into(),
+            (Some(Kept::Code), Value::String(Some(word))) => codes::kept(&word).map_or(word, str::to_owned).into(),
             (_, value) => value,
         })
     }
@@ -76,7 +81,10 @@ mod tests {
         assert_eq!(said("content", "{}".into()), b"{}".to_vec().into());
         assert_eq!(said("content", "~1AQI".into()), vec![1_u8, 1, 2].into());
         assert_eq!(said("narration", "1970-03-01".into()), "1970-03-01".into());
+        assert_eq!(said("kind", "salesInvoice".into()), "I".into());
+        assert_eq!(said("stage", Value::String(None)), Value::String(None));
         // What is of the first schema is as it was.
+        assert_eq!(said("status", "p".into()), "p".into());
         assert_eq!(said("date", 59_i64.into()), 59_i64.into());
         assert!(lean.value("date", "yesterday".into()).is_err());
         assert!(lean.value("content", "~1=".into()).is_err());

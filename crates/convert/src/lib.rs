@@ -7,6 +7,7 @@
 //! rest of the steps run; from there they go table by table into the new database, as the first schema has them. That is
 //! marked as unfinished from its first statement to its last, and no server takes it as long as it is.
 
+pub mod codes;
 mod facts;
 mod lean;
 mod months;

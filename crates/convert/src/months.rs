@@ -1,6 +1,7 @@
 //! What is kept by month, and how many documents stand alike, made of the rows that came over: books of before kept no such
 //! sums.
 
+use crate::codes::CODES;
 use crate::place::Place;
 use sea_orm::{DbBackend, DbErr};
 
@@ -30,7 +31,7 @@ pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
 }
 
 /// Entries that are no turnover of the document that they stand with.
-const APART: &str = "'allocation', 'opening', 'taxAdjustment'";
+const APART: &str = "'l', 'b', 't'";
 
 /// What documents of trade posted and took back by themselves. What allocations posted for them, what books began with,
 /// what tax came to after all, what took these back, and what is written off is no turnover.
@@ -40,14 +41,14 @@ fn of_trade(engine: DbBackend, grouping: &str, of: &str, is_net: bool) -> String
     let not = if is_net { "" } else { "NOT " };
     format!(
         "INSERT INTO trade_months (business_id, side, grouping, month, of_id, amount) SELECT e.business_id, \
-         CASE WHEN e.document_kind IN ('salesInvoice', 'creditNote') THEN 'sales' ELSE 'purchases' END, '{grouping}', \
+         CASE WHEN e.document_kind IN ('I', 'N') THEN 'sales' ELSE 'purchases' END, '{grouping}', \
          {month}, {of}, CAST(SUM(l.amount) AS bigint) FROM entries AS e \
          JOIN entry_lines AS l ON l.business_id = e.business_id AND l.entry_number = e.number \
          JOIN documents AS d ON d.business_id = e.business_id AND d.id = e.document_id \
          LEFT JOIN entries AS t ON t.business_id = e.business_id AND t.id = e.reverses_id \
-         WHERE e.document_kind IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote') \
+         WHERE e.document_kind IN ('I', 'N', 'B', 'D') \
          AND e.kind NOT IN ({APART}) AND (t.kind IS NULL OR t.kind NOT IN ({APART})) \
-         AND NOT (d.kind = 'creditNote' AND COALESCE(d.subkind, '') = 'writeOff') \
+         AND NOT (d.kind = 'N' AND COALESCE(d.subkind, '') = 'writeOff') \
          AND {not}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3, 4, 5"
     )
 }
@@ -75,6 +76,12 @@ fn or_none(engine: DbBackend, column: &str) -> String {
     }
 }
 
+/// The word that a column holds as letters; nothing said where it holds none.
+fn in_words(column: &str) -> String {
+    let words: Vec<String> = CODES.iter().map(|(word, code)| format!("WHEN '{code}' THEN '{word}'")).collect();
+    format!("CASE {column} {} ELSE '' END", words.join(" "))
+}
+
 fn of_tax(engine: DbBackend) -> String {
     let sum = |what: &str| format!("CAST(SUM({what}) AS bigint)");
     let said = [
@@ -82,10 +89,10 @@ fn of_tax(engine: DbBackend) -> String {
         or_none(engine, "f.tax_code_id"),
         or_none(engine, "f.component_id"),
         "COALESCE(f.component, '')".into(),
-        "f.side".into(),
-        "f.duty".into(),
-        "f.origin".into(),
-        "COALESCE(f.kind, '')".into(),
+        in_words("f.side"),
+        in_words("f.duty"),
+        in_words("f.origin"),
+        in_words("f.kind"),
         "COALESCE(f.base_box, '')".into(),
         "COALESCE(f.tax_box, '')".into(),
     ];

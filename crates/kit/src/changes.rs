@@ -21,6 +21,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use words::codes::Word;
 
 /// A record as it was answered, kept as it was written.
 #[derive(Debug, Serialize)]
@@ -142,7 +143,7 @@ fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
         request_id: row.request_id,
         client_request_id: row.client_request_id,
         action: row.action.parse().map_err(Error::internal)?,
-        resource: row.resource,
+        resource: row.resource.into_inner(),
         resource_id: row.resource_id,
         version_from: row.version_from,
         version_to: row.version_to,
@@ -182,7 +183,7 @@ pub fn reach(cx: &Cx<'_>) -> Result<Condition> {
         return Ok(own);
     }
     let viewed = ResourceKey::ALL.into_iter().filter(|key| seat.rights.allows(*key, Action::View));
-    Ok(own.add(Column::Resource.is_in(viewed.map(ResourceKey::stem))))
+    Ok(own.add(Column::Resource.is_in(viewed.map(|key| Word::from(key.stem())))))
 }
 
 /// Whether nothing of the log is withheld from the caller.

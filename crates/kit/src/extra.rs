@@ -25,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use words::codes::Word;
 
 /// What an extra hangs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -310,8 +311,9 @@ pub fn history<R: Resource>() -> Extra {
 
 async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
     let id = id.ok_or(Error::NotFound)?;
-    let changes =
-        records(cx)?.filter(audit_log::Column::Resource.eq(R::KEY.stem())).filter(audit_log::Column::ResourceId.eq(id));
+    let changes = records(cx)?
+        .filter(audit_log::Column::Resource.eq(Word::from(R::KEY.stem())))
+        .filter(audit_log::Column::ResourceId.eq(id));
     let total = changes.clone().count(&cx.db).await?;
     if total == 0 {
         return Err(Error::NotFound);

@@ -15,6 +15,7 @@ use sea_orm::{
     QueryTrait, Select,
 };
 use std::collections::HashMap;
+use words::codes::kept_in;
 
 pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
@@ -314,7 +315,11 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
                 condition.add(column.like(containing(&serde_json::Value::from(text.as_str()).to_string())))
             }
             (Compares::Equal(column) | Compares::Contains(column), FilterValue::AnyOf(texts)) => {
-                condition.add(column.is_in(texts.iter().map(String::as_str)))
+                let own = column.def();
+                condition.add(column.is_in(texts.iter().map(|text| kept_in(own.get_column_type(), text))))
+            }
+            (Compares::Equal(column), FilterValue::OneOf(word)) => {
+                condition.add(column.eq(kept_in(column.def().get_column_type(), word)))
             }
             (Compares::Equal(column) | Compares::Contains(column), value) => condition.add(column.eq(plain(value))),
             (Compares::AtLeast(column), value) => condition.add(column.gte(plain(value))),

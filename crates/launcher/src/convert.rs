@@ -451,3 +451,13 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
         ..done
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use ledger_core::codes;
+
+    #[test]
+    fn books_of_before_get_the_letters_that_the_server_reads() {
+        assert_eq!(convert::codes::CODES, codes::CODES);
+    }
+}

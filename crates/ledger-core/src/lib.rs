@@ -14,4 +14,4 @@ mod usage;
 pub use ::books::{access, aside, auth, client, cx, database, fair, keys, security, strength};
 pub use kit::feed;
 pub(crate) use words::texts;
-pub use words::{clock, currency, day, error, field, ids, money, packed, quoting, sown, stored};
+pub use words::{clock, codes, currency, day, error, field, ids, money, packed, quoting, sown, stored};

@@ -22,6 +22,7 @@ use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
 use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
+use words::codes::Word;
 
 pub struct AuditLog;
 
@@ -202,7 +203,7 @@ static STEMS: [&str; ResourceKey::ALL.len()] = {
 #[allow(clippy::unnecessary_wraps, reason = "a filter may fail; this one does not")]
 fn of_resources(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::AnyOf(stems) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(String::as_str))))
+    Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(|stem| Word::from(stem.as_str())))))
 }
 
 /// How many records are read at once. Each may weigh what the largest document does, twice.

@@ -11,10 +11,14 @@ use answers::Ask;
 use schema::account as accounts;
 use schema::account::Keeper;
 use schema::reader::Reader;
-use schema::tables::{document_counts, documents, open_item_moves, progress_moves, stock, stock_lines, stock_moves};
+use schema::tables::{
+    DocumentKind, DocumentStatus, Stage, document_counts, documents, open_item_moves, progress_moves, stock,
+    stock_lines, stock_moves,
+};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::codes::word_of;
 use words::sums::Sums as _;
 
 answers::of_row! {
@@ -172,7 +176,7 @@ async fn stock_follows_ledger(reader: &Reader<'_>, walk: &Walk, inventory: &Hash
 
 async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
     let mine = documents::Column::BusinessId.eq(reader.id());
-    let there: Vec<(String, Option<String>, String, i64)> = documents::Entity::find()
+    let there: Vec<(DocumentKind, Option<Stage>, DocumentStatus, i64)> = documents::Entity::find()
         .select_only()
         .columns([documents::Column::Kind, documents::Column::Stage, documents::Column::Status])
         .column_as(documents::Column::Id.count(), "count")
@@ -182,19 +186,20 @@ async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
         .group_by(documents::Column::Status)
         .read(&reader.db)
         .await?;
-    let there: BTreeMap<(String, String), i64> =
-        there.into_iter().map(|(kind, stage, status, count)| ((kind, stage.unwrap_or(status)), count)).collect();
+    let standing = |stage: Option<Stage>, status: DocumentStatus| stage.map_or(status.code(), Stage::code).to_owned();
+    let there: BTreeMap<(DocumentKind, String), i64> =
+        there.into_iter().map(|(kind, stage, status, count)| ((kind, standing(stage, status)), count)).collect();
     let counted = document_counts::Entity::find()
         .filter(document_counts::Column::BusinessId.eq(reader.id()))
         .models(&reader.db)
         .await?;
-    let counted: BTreeMap<(String, String), i64> =
+    let counted: BTreeMap<(DocumentKind, String), i64> =
         counted.into_iter().filter(|row| row.count != 0).map(|row| ((row.kind, row.standing), row.count)).collect();
     let mut findings = Findings::default();
     for key in there.keys().chain(counted.keys()).collect::<HashSet<_>>() {
         let (is, said) = (there.sum_of(key), counted.sum_of(key));
         if is != said {
-            let (kind, standing) = key;
+            let (kind, standing) = (key.0, word_of(&key.1).unwrap_or(&key.1));
             findings.add(format!("{said} documents of kind {kind} are counted as {standing}, {is} are there"));
         }
     }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
-use schema::tables::{tax_facts, tax_months};
+use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, tax_facts, tax_months};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Statement};
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ answers::of_row! {
         tax_code_id: Option<RecordId>,
         component_id: Option<RecordId>,
         component: Option<String>,
-        side: String,
-        duty: String,
-        origin: String,
-        kind: Option<String>,
+        side: TaxSide,
+        duty: TaxDuty,
+        origin: TaxOrigin,
+        kind: Option<TaxKind>,
         leads: bool,
         base_box: Option<String>,
         tax_box: Option<String>,
@@ -94,10 +94,10 @@ impl Said {
         let text = |said: &Option<String>| said.as_ref().map_or_else(String::new, Clone::clone);
         let words = [
             text(&self.component),
-            self.side.clone(),
-            self.duty.clone(),
-            self.origin.clone(),
-            text(&self.kind),
+            self.side.to_string(),
+            self.duty.to_string(),
+            self.origin.to_string(),
+            self.kind.map_or_else(String::new, |kind| kind.to_string()),
             text(&self.base_box),
             text(&self.tax_box),
         ];

@@ -9,6 +9,7 @@ mod cash;
 use super::shares::list;
 use super::{Check, Findings, PORTION, Told, Wide, shown};
 use crate::BEFORE_THE_FIRST;
+use crate::clock::Instant;
 use crate::currency::Currency;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -37,6 +38,26 @@ async fn beginning(reader: &Reader<'_>) -> Result<i64> {
 async fn codes(reader: &Reader<'_>) -> Result<HashMap<RecordId, codes::Model>> {
     let rows = codes::Entity::find().filter(codes::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
     Ok(rows.into_iter().map(|code| (code.id, code)).collect())
+}
+
+/// When each of some entries was recorded, where any code was changed since it was made: else nobody asks.
+async fn recorded(
+    reader: &Reader<'_>,
+    codes: &HashMap<RecordId, codes::Model>,
+    (after, to): (i64, i64),
+) -> Result<HashMap<i64, Instant>> {
+    if codes.values().all(|code| code.version == 1) {
+        return Ok(HashMap::new());
+    }
+    let entries: Vec<(i64, Instant)> = entries::Entity::find()
+        .select_only()
+        .columns([entries::Column::Number, entries::Column::RecordedAt])
+        .filter(entries::Column::BusinessId.eq(reader.id()))
+        .filter(entries::Column::Number.gt(after))
+        .filter(entries::Column::Number.lte(to))
+        .read(&reader.db)
+        .await?;
+    Ok(entries.into_iter().collect())
 }
 
 /// A line of a document that tells of tax.
@@ -122,7 +143,7 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
             .order_by_asc(tax_facts::Column::Place)
             .models(&reader.db)
             .await?;
-        boxes.compare(&facts, &codes);
+        boxes.compare(&facts, &codes, &recorded(reader, &codes, (last, to)).await?);
         let lines = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(company))
             .filter(entry_lines::Column::EntryNumber.gt(last))

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
-use schema::tables::{EntryKind, trade_months};
+use schema::tables::{DocumentKind, EntryKind, trade_months};
 use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
 use std::collections::BTreeMap;
 
@@ -35,17 +35,26 @@ fn asked(backend: DbBackend, column: &str, is_net: bool) -> String {
     };
     let column = if column == "NULL" { none } else { column };
     let net = if is_net { "" } else { "NOT " };
-    let apart = format!("'{}', '{}', '{}'", EntryKind::Allocation, EntryKind::Opening, EntryKind::TaxAdjustment);
+    let apart = [EntryKind::Allocation, EntryKind::Opening, EntryKind::TaxAdjustment].map(EntryKind::code);
+    let apart = format!("'{}'", apart.join("', '"));
+    let codes = |kinds: &[DocumentKind]| {
+        let codes: Vec<&str> = kinds.iter().map(|kind| kind.code()).collect();
+        format!("'{}'", codes.join("', '"))
+    };
+    let credit = DocumentKind::CreditNote;
+    let sales = codes(&[DocumentKind::SalesInvoice, credit]);
+    let trade = codes(&[DocumentKind::SalesInvoice, credit, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote]);
+    let credit = credit.code();
     format!(
-        "SELECT CASE WHEN e.document_kind IN ('salesInvoice', 'creditNote') THEN 'sales' ELSE 'purchases' END AS side, \
+        "SELECT CASE WHEN e.document_kind IN ({sales}) THEN 'sales' ELSE 'purchases' END AS side, \
          {month} AS month, {column} AS of_id, CAST(SUM(l.amount) AS bigint) AS amount \
          FROM entries AS e JOIN entry_lines AS l ON l.business_id = e.business_id AND l.entry_number = e.number \
          JOIN documents AS d ON d.business_id = e.business_id AND d.id = e.document_id \
          LEFT JOIN entries AS t ON t.business_id = e.business_id AND t.id = e.reverses_id \
          WHERE e.business_id = $1 \
-         AND e.document_kind IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote') \
+         AND e.document_kind IN ({trade}) \
          AND e.kind NOT IN ({apart}) AND (t.kind IS NULL OR t.kind NOT IN ({apart})) \
-         AND NOT (d.kind = 'creditNote' AND COALESCE(d.subkind, '') = 'writeOff') \
+         AND NOT (d.kind = '{credit}' AND COALESCE(d.subkind, '') = 'writeOff') \
          AND {net}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3"
     )
 }

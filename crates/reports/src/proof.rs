@@ -196,7 +196,7 @@ impl Report for AuditTrail {
             let values = vec![
                 Cell::Text(record.at.to_string()),
                 record.user_id.map_or(Cell::Nothing, |user| Cell::Text(user.to_string())),
-                Cell::Text(record.resource.clone()),
+                Cell::Text(record.resource.to_string()),
                 Cell::Text(record.resource_id.to_string()),
                 record.request_id.clone().map_or(Cell::Nothing, Cell::Text),
             ];

@@ -35,7 +35,7 @@ macro_rules! kinds {
         $(, $side:ident $phase:ident)?;)*) => {
         wire_enum! {
             /// What kind of document it is.
-            pub enum DocumentKind {
+            pub kept enum DocumentKind {
                 $($(#[$meta])* $kind = $word),*
             }
         }

@@ -33,4 +33,4 @@ pub mod tables;
 pub mod tax_code;
 pub mod written;
 
-pub(crate) use words::{clock, currency, day, error, field, ids, money, packed, stored, texts, wire_enum};
+pub(crate) use words::{clock, codes, currency, day, error, field, ids, money, packed, stored, texts, wire_enum};

@@ -46,7 +46,7 @@ wire_enum! {
 
 wire_enum! {
     /// Where a document stands.
-    pub enum DocumentStatus {
+    pub kept enum DocumentStatus {
         /// Not in the books, and without a number.
         Draft = "draft",
         /// In the books.
@@ -59,7 +59,7 @@ wire_enum! {
 
 wire_enum! {
     /// Why an entry was made.
-    pub enum EntryKind {
+    pub kept enum EntryKind {
         /// What the document says.
         #[default]
         Normal = "normal",
@@ -87,7 +87,7 @@ wire_enum! {
 
 wire_enum! {
     /// How a movement of stock gets its cost.
-    pub enum StockKind {
+    pub kept enum StockKind {
         /// It says what it cost.
         #[default]
         Receipt = "receipt",
@@ -102,7 +102,7 @@ wire_enum! {
 
 wire_enum! {
     /// How far a document has got that others follow or settle.
-    pub enum Stage {
+    pub kept enum Stage {
         /// Nothing came of it yet.
         #[default]
         Open = "open",
@@ -117,7 +117,7 @@ wire_enum! {
 
 wire_enum! {
     /// What a document does to the one that it follows.
-    pub enum Relation {
+    pub kept enum Relation {
         /// It delivers what was ordered.
         #[default]
         Fulfils = "fulfils",
@@ -132,7 +132,7 @@ wire_enum! {
 
 wire_enum! {
     /// What a fact of stock is.
-    pub enum FactKind {
+    pub kept enum FactKind {
         /// Goods come in.
         #[default]
         Receipt = "receipt",
@@ -159,7 +159,7 @@ wire_enum! {
 
 wire_enum! {
     /// Where the other side of a movement stands.
-    pub enum FactSide {
+    pub kept enum FactSide {
         /// A document says the amount.
         #[default]
         Document = "document",
@@ -387,8 +387,8 @@ table! {
         pub dialect: Option<String>,
         pub request_id: Option<String>,
         pub client_request_id: Option<String>,
-        pub action: String,
-        pub resource: String,
+        pub action: crate::codes::Word,
+        pub resource: crate::codes::Word,
         pub resource_id: RecordId,
         pub version_from: Option<i64>,
         pub version_to: Option<i64>,

@@ -5,6 +5,7 @@
 //! called.
 
 pub mod clock;
+pub mod codes;
 pub mod currency;
 pub mod day;
 pub mod digest;

@@ -129,9 +129,19 @@ impl std::fmt::Display for UnknownText {
 
 impl std::error::Error for UnknownText {}
 
-/// An enumeration with one spelling for the wire, the schema and the database.
+/// An enumeration with one spelling for the wire, the schema and the database; one that is `kept` stands in the database as
+/// letters ([`crate::codes`]).
 #[macro_export]
 macro_rules! wire_enum {
+    ($(#[$about:meta])* $visibility:vis kept enum $name:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord,
+            serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        $visibility enum $name { $($(#[$meta])* #[serde(rename = $text)] $variant),+ }
+
+        $crate::wire_enum!(@spelt $name { $($variant = $text),+ });
+        $crate::kept_as_letters!($name { $($variant = $text),+ });
+    };
     ($(#[$about:meta])* $visibility:vis enum $name:ident { $($(#[$meta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord,
@@ -139,6 +149,9 @@ macro_rules! wire_enum {
         #[sea_orm(value_type = "String")]
         $visibility enum $name { $($(#[$meta])* #[serde(rename = $text)] $variant),+ }
 
+        $crate::wire_enum!(@spelt $name { $($variant = $text),+ });
+    };
+    (@spelt $name:ident { $($variant:ident = $text:literal),+ }) => {
         impl $name {
             pub const TEXTS: &'static [&'static str] = &[$($text),+];
 

@@ -1,6 +1,6 @@
 //! Documents: what was asked and what came of it, their lines, how they follow each other and how far they have got.
 
-use crate::table::{Table, day, flag, id, maybe, number, packed, text, word};
+use crate::table::{Table, code, day, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![
@@ -18,11 +18,11 @@ pub(super) fn tables() -> Vec<Table> {
 fn documents() -> Table {
     let columns = [
         id("id"),
-        text("kind"),
+        code("kind"),
         maybe(text("subkind")),
-        text("status"),
+        code("status"),
         // How far it has got, where others follow or settle it.
-        maybe(text("stage")),
+        maybe(code("stage")),
         // A draft has none; nor has it a place in its series.
         maybe(word("number")),
         maybe(id("series_id")),
@@ -62,10 +62,10 @@ fn documents() -> Table {
         .found_by("documents_by_total", "kind, base_total, id, date")
         .found_by("documents_by_party", "party_id, kind, date, id, stage WHERE party_id IS NOT NULL")
         // What is done is most of it in the end, and found by its day like all; what is left is little.
-        .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('open', 'partial')")
+        .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('o', 'h')")
         .found_by("documents_by_reference", "kind, reference, date, id WHERE reference IS NOT NULL")
-        .found_by("documents_drafts", "kind, date, id, status WHERE status = 'draft'")
-        .found_by("documents_void", "kind, date, id, status WHERE status = 'void'")
+        .found_by("documents_drafts", "kind, date, id, status WHERE status = 'd'")
+        .found_by("documents_void", "kind, date, id, status WHERE status = 'v'")
         .guarded(COUNTS_ON_SQLITE, COUNTS_ON_POSTGRES)
 }
 
@@ -73,7 +73,7 @@ fn documents() -> Table {
 /// reading fifty. Triggers count, so that no writer can forget to. A document stands as its stage says; one that has none, as
 /// its status.
 fn document_counts() -> Table {
-    let columns = [text("kind"), text("standing"), number("count")];
+    let columns = [code("kind"), code("standing"), number("count")];
     Table::of_company("document_counts", &["kind", "standing"], &columns).thin()
 }
 
@@ -124,7 +124,7 @@ fn document_lines() -> Table {
         id("document_id"),
         number("line_no"),
         id("id"),
-        text("kind"),
+        code("kind"),
         day("date"),
         maybe(id("party_id")),
         maybe(id("item_id")),
@@ -144,12 +144,9 @@ fn document_lines() -> Table {
         .found_by_own("document_lines_by_line", "id")
         .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
         // Of bills and credits the facts of tax tell.
-        .found_by_own(
-            "document_lines_by_tax_code",
-            "tax_code_id, date WHERE kind NOT IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote')",
-        )
+        .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE kind NOT IN ('I', 'N', 'B', 'D')")
         // What was counted is asked for by whatever moves, and sales of a day are many.
-        .found_by_own("document_lines_of_adjustments", "item_id, date WHERE kind = 'stockAdjustment'")
+        .found_by_own("document_lines_of_adjustments", "item_id, date WHERE kind = 'A'")
         .found_by_own("document_lines_by_source", "source_line_id WHERE source_line_id IS NOT NULL")
 }
 
@@ -162,7 +159,7 @@ fn trade_months() -> Table {
 
 /// Which posted document follows which.
 fn document_links() -> Table {
-    let columns = [id("document_id"), id("source_document_id"), text("relation")];
+    let columns = [id("document_id"), id("source_document_id"), code("relation")];
     Table::of_company("document_links", &["document_id", "source_document_id"], &columns)
         .thin()
         .sealed()
@@ -174,7 +171,7 @@ fn progress() -> Table {
     let columns = [
         id("line_id"),
         id("document_id"),
-        text("kind"),
+        code("kind"),
         day("date"),
         id("party_id"),
         maybe(id("item_id")),
@@ -207,7 +204,7 @@ fn progress_moves() -> Table {
         day("date"),
         number("recorded_at"),
         id("document_id"),
-        text("kind"),
+        code("kind"),
         // Whether the goods cost something else after all; then it is not undone with its document.
         flag("is_correction"),
         number("quantity"),

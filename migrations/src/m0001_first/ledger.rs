@@ -3,7 +3,7 @@
 //! An entry is written lines first; its row in `entries` seals it. The engine refuses a seal on lines that do not balance,
 //! lines that come after their seal, and every change of what is sealed.
 
-use crate::table::{Table, day, id, maybe, number, text, word};
+use crate::table::{Table, code, day, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![books(), entry_lines(), entries(), account_days(), account_months(), party_balances()]
@@ -72,8 +72,8 @@ fn entries() -> Table {
         day("date"),
         number("recorded_at"),
         id("recorded_by"),
-        text("kind"),
-        text("document_kind"),
+        code("kind"),
+        code("document_kind"),
         id("document_id"),
         number("document_version"),
         maybe(text("document_number")),
@@ -88,8 +88,8 @@ fn entries() -> Table {
         .unique_by_own("entries_id", "id")
         .found_by_own("entries_by_document", "document_id")
         .found_by("entries_by_date", "date, number")
-        .found_by("entries_opening", "date WHERE kind = 'opening'")
-        .found_by("entries_of_years", "date WHERE kind = 'yearEnd'")
+        .found_by("entries_opening", "date WHERE kind = 'b'")
+        .found_by("entries_of_years", "date WHERE kind = 'y'")
         .found_by_own("entries_taking_back", "reverses_id WHERE reverses_id IS NOT NULL")
         .guarded(
             &["CREATE TRIGGER entries_seal_balanced_lines BEFORE INSERT ON entries WHEN \

@@ -1,7 +1,7 @@
 //! What proves the books and what the server remembers of itself: the audit log, notes of what was touched, the
 //! installation, and answers that are kept for their repetition.
 
-use crate::table::{Table, flag, id, maybe, number, packed, text, word};
+use crate::table::{Table, code, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![installation(), running_time(), access_changes(), touched(), audit_log(), idempotency_keys(), dialect_usage()]
@@ -65,8 +65,8 @@ fn audit_log() -> Table {
         maybe(text("request_id")),
         // What the client calls its request; in records of before both names stand in one.
         maybe(text("client_request_id")),
-        text("action"),
-        text("resource"),
+        code("action"),
+        code("resource"),
         id("resource_id"),
         maybe(number("version_from")),
         maybe(number("version_to")),

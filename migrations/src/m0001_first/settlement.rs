@@ -1,6 +1,6 @@
 //! Settlement: what is open with whom, what happened to it by day, and what settled what.
 
-use crate::table::{Table, day, id, maybe, number, text, word};
+use crate::table::{Table, code, day, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![open_items(), open_item_moves(), allocations()]
@@ -11,7 +11,7 @@ fn open_items() -> Table {
     let columns = [
         id("id"),
         id("document_id"),
-        text("kind"),
+        code("kind"),
         id("party_id"),
         id("account_id"),
         word("currency"),
@@ -56,10 +56,10 @@ fn allocations() -> Table {
     let columns = [
         id("id"),
         id("party_id"),
-        text("source_kind"),
+        code("source_kind"),
         id("source_id"),
         id("source_document_id"),
-        text("target_kind"),
+        code("target_kind"),
         id("target_id"),
         id("target_document_id"),
         day("date"),

@@ -1,6 +1,6 @@
 //! Stock: what happened to it as dated facts, and where it stands.
 
-use crate::table::{Table, day, flag, id, maybe, number, text};
+use crate::table::{Table, code, day, flag, id, maybe, number, text};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![stock_facts(), stock_moves(), stock_lines(), stock(), stock_snapshots()]
@@ -16,8 +16,8 @@ fn stock_facts() -> Table {
         number("place"),
         id("document_id"),
         id("line_id"),
-        text("kind"),
-        text("side"),
+        code("kind"),
+        code("side"),
         number("quantity"),
         number("amount"),
         maybe(number("standard")),
@@ -52,7 +52,7 @@ fn stock_moves() -> Table {
         day("date"),
         number("recorded_at"),
         id("document_id"),
-        text("kind"),
+        code("kind"),
         number("quantity"),
         number("value"),
         id("account_id"),
@@ -72,7 +72,7 @@ fn stock_lines() -> Table {
         number("sequence"),
         id("document_id"),
         id("line_id"),
-        text("kind"),
+        code("kind"),
         number("quantity"),
         number("cost"),
         flag("was_missing"),

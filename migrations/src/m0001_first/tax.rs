@@ -1,6 +1,6 @@
 //! The tax sub-ledger: one row for each line and component that is taxed or could have been, beside the entry that made it.
 
-use crate::table::{Table, day, flag, id, maybe, number, text, word};
+use crate::table::{Table, code, day, flag, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![tax_facts(), tax_beginnings(), tax_months()]
@@ -15,22 +15,21 @@ fn tax_facts() -> Table {
         day("entry_date"),
         // The day it counts for.
         day("date"),
-        number("recorded_at"),
-        text("document_kind"),
+        code("document_kind"),
         id("document_id"),
         number("document_version"),
         maybe(id("line_id")),
         // The document that it settles, and the entry that it takes back.
         maybe(id("settles_id")),
         maybe(id("takes_back_id")),
-        text("side"),
-        text("duty"),
-        text("origin"),
+        code("side"),
+        code("duty"),
+        code("origin"),
         // The code as it was then: a later change of it moves no old return.
         maybe(id("tax_code_id")),
         maybe(id("component_id")),
         maybe(text("component")),
-        maybe(text("kind")),
+        maybe(code("kind")),
         maybe(number("rate")),
         maybe(text("category")),
         maybe(text("base_box")),

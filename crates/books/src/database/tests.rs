@@ -163,7 +163,7 @@ fn unread<E: EntityTrait>(declared: &Declared, reads: Reads, walked: &mut BTreeS
         let wanted = match column.def().get_column_type() {
             // A day is kept as a number.
             ColumnType::BigInteger | ColumnType::Date => Kind::Number,
-            ColumnType::Text | ColumnType::String(_) => Kind::Text,
+            ColumnType::Text | ColumnType::String(_) | ColumnType::Char(_) => Kind::Text,
             ColumnType::Boolean => Kind::Flag,
             ColumnType::Uuid => Kind::Identifier,
             ColumnType::Blob | ColumnType::VarBinary(_) => Kind::Bytes,

@@ -283,7 +283,7 @@ impl Desk {
         }
         inner.pending.traded.extend(trade_months::of_entry(business, entry, &new, &lines)?);
         inner.pending.lines.extend(lines);
-        let facts = crate::tax_facts::rows(business, entry, company.head.recorded_at, &new);
+        let facts = crate::tax_facts::rows(business, entry, &new);
         inner.pending.tax_facts.extend(facts);
         Ok(entry)
     }

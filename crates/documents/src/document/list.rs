@@ -114,11 +114,11 @@ pub(crate) async fn total<D: Document>(cx: &Cx<'_>, query: &ListQuery) -> Result
     }
 }
 
-async fn counted<D: Document>(cx: &Cx<'_>, standing: Option<&[String]>) -> Result<u64> {
+async fn counted<D: Document>(cx: &Cx<'_>, standing: Option<&[&str]>) -> Result<u64> {
     let rows = document_counts::Entity::find()
         .filter(document_counts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_counts::Column::Kind.eq(D::KIND.to_string()));
+        .filter(document_counts::Column::Kind.eq(D::KIND));
     let rows = rows.all(&cx.db).await?.into_iter();
-    let counted = rows.filter(|row| standing.is_none_or(|standing| standing.contains(&row.standing)));
+    let counted = rows.filter(|row| standing.is_none_or(|standing| standing.contains(&row.standing.as_str())));
     u64::try_from(counted.map(|row| row.count).sum::<i64>()).map_err(|_| Error::internal("fewer than no documents"))
 }

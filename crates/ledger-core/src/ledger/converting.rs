@@ -37,6 +37,7 @@ const FORMER: &[(&str, &str, &str, Kind)] = &[
     ("stock_lines", "inventory_account_id", "cost_account_id", Kind::Uuid),
     ("stock_lines", "cost_account_id", "asked_cost", Kind::Number),
     ("progress", "account_id", "begun", Kind::Number),
+    ("tax_facts", "date", "recorded_at", Kind::Number),
 ];
 
 /// A table as it stood in a schema that had these columns of it.

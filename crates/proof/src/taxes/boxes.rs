@@ -1,6 +1,7 @@
 //! Boxes of a return: whether each fact has those that its code says.
 
 use super::super::{Findings, Wide, shown};
+use crate::clock::Instant;
 use crate::ids::RecordId;
 use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide, tax_facts};
 use schema::tax_code as codes;
@@ -15,10 +16,11 @@ pub(super) struct Boxes {
 }
 
 /// Whether the code is now as it was when the fact was made. What takes back or off repeats what was there before.
-fn is_as_it_was(fact: &tax_facts::Model, code: &codes::Model) -> bool {
+fn is_as_it_was(fact: &tax_facts::Model, code: &codes::Model, recorded: &HashMap<i64, Instant>) -> bool {
     let credits = matches!(fact.document_kind, DocumentKind::CreditNote | DocumentKind::DebitNote);
     let repeats = credits || fact.takes_back_id.is_some() || fact.settles_id.is_some();
-    code.version == 1 || (!repeats && code.updated_at <= fact.recorded_at)
+    code.version == 1
+        || (!repeats && recorded.get(&fact.entry_number).is_some_and(|recorded_at| code.updated_at <= *recorded_at))
 }
 
 const fn is_kept_back(duty: TaxDuty) -> bool {
@@ -44,13 +46,18 @@ fn boxes(fact: &tax_facts::Model, code: &codes::Model) -> [Option<String>; 2] {
 }
 
 impl Boxes {
-    /// Compares facts, in the order of their entries.
-    pub(super) fn compare(&mut self, facts: &[tax_facts::Model], codes: &HashMap<RecordId, codes::Model>) {
+    /// Compares facts, in the order of their entries. When these were recorded is `recorded`, where any code was changed.
+    pub(super) fn compare(
+        &mut self,
+        facts: &[tax_facts::Model],
+        codes: &HashMap<RecordId, codes::Model>,
+        recorded: &HashMap<i64, Instant>,
+    ) {
         let mut said: HashSet<(i64, Option<RecordId>, TaxOrigin, String)> = HashSet::new();
         for fact in facts {
             let (base, tax) = (Wide::from(fact.home_base.units()), Wide::from(fact.home_tax.units()));
             let mut wanted = [fact.base_box.clone(), fact.tax_box.clone()];
-            let code = fact.tax_code_id.and_then(|id| codes.get(&id)).filter(|code| is_as_it_was(fact, code));
+            let code = fact.tax_code_id.and_then(|id| codes.get(&id)).filter(|code| is_as_it_was(fact, code, recorded));
             if let Some(code) = code {
                 let [of_base, of_tax] = boxes(fact, code);
                 // A base counts once for a line and box, however many components name it; what one settlement takes off for two

@@ -21,7 +21,7 @@ const NO_BASE: Money = Money::ZERO;
 
 wire_enum! {
     /// Whether something was sold or bought.
-    pub enum TaxSide {
+    pub kept enum TaxSide {
         #[default]
         Sale = "sale",
         Purchase = "purchase",
@@ -30,7 +30,7 @@ wire_enum! {
 
 wire_enum! {
     /// What a tax is to the company.
-    pub enum TaxDuty {
+    pub kept enum TaxDuty {
         /// It is owed.
         Owed = "owed",
         /// It is claimed back.
@@ -70,7 +70,7 @@ impl TaxSide {
 
 wire_enum! {
     /// What made a fact of tax.
-    pub enum TaxOrigin {
+    pub kept enum TaxOrigin {
         #[default]
         Document = "document",
         /// A discount for paying early.

@@ -34,7 +34,7 @@ impl TaxDirection {
 
 wire_enum! {
     /// How a component works.
-    pub enum TaxKind {
+    pub kept enum TaxKind {
         /// A percentage that is added, or is inside a price that includes tax.
         #[default]
         Standard = "standard",

@@ -19,7 +19,6 @@ table! {
         pub entry_date: Day,
         /// The day it counts for.
         pub date: Day,
-        pub recorded_at: Instant,
         pub document_kind: DocumentKind,
         pub document_id: RecordId,
         pub document_version: i64,

@@ -18,9 +18,9 @@ table! {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
-        pub kind: String,
+        pub kind: DocumentKind,
         #[sea_orm(primary_key, auto_increment = false)]
-        /// The stage, or the status of one that has none.
+        /// The letters of the stage, or of the status of one that has none.
         pub standing: String,
         pub count: i64,
     }
