@@ -173,6 +173,9 @@ const GONE: &[&str] = &[
     "documents found by (business_id, party_id, kind, date) WHERE party_id IS NOT NULL",
     // Nobody read them.
     "documents unique (business_id, kind, external_id)",
+    // One says all that is asked of what is open.
+    "open_items found by (business_id, due_date) WHERE open <> 0",
+    "open_items found by (business_id, party_id) WHERE open <> 0",
     "progress.begun integer not null",
     "stock_lines.asked_cost integer",
     "stock_lines.booked integer not null",
@@ -188,6 +191,9 @@ const GONE: &[&str] = &[
 const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
 
 const NEW: &[&str] = &[
+    // Told of old books when they come over.
+    "account_days.lines integer not null",
+    "account_months.lines integer not null",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     "document_lines found by (item_id, date) WHERE kind = 'stockAdjustment'",
     "document_lines found by (tax_code_id, date) WHERE kind NOT IN ('salesInvoice', 'creditNote', 'purchaseInvoice', \
@@ -198,12 +204,14 @@ const NEW: &[&str] = &[
     "documents found by (business_id, kind, date, id, status) WHERE status = 'draft'",
     "documents found by (business_id, kind, date, id, status) WHERE status = 'void'",
     "documents found by (business_id, kind, date, id, status, stage, due_date, subkind, currency, base_total)",
+    "documents found by (business_id, kind, due_date, date, id) WHERE due_date IS NOT NULL",
     "documents found by (business_id, kind, reference, date, id) WHERE reference IS NOT NULL",
     "documents found by (business_id, kind, updated_at, id, date)",
     "documents found by (business_id, party_id, kind, date, id, stage) WHERE party_id IS NOT NULL",
     "documents unique (business_id, kind, external_id) WHERE external_id IS NOT NULL",
     // Told of old books when they come over: when what is open is due.
     "documents.due_date lean",
+    "open_items found by (business_id, party_id, currency, due_date, date, account_id, open, base_open) WHERE open <> 0",
     // None are given away in old books, which have none that were counted.
     "running_time.identifiers integer not null",
     // What went out when there was less than that; told of old books when they come over.
@@ -226,7 +234,6 @@ const LED_BY_OWN: &[(&str, &str)] = &[
     ("entries unique", "id)"),
     ("open_item_moves found by", "open_item_id)"),
     ("open_items found by", "document_id)"),
-    ("open_items found by", "party_id) WHERE open <> 0"),
     ("progress found by", "document_id)"),
     ("progress found by", "item_id, kind) WHERE item_id IS NOT NULL"),
     ("progress found by", "source_line_id) WHERE source_line_id IS NOT NULL"),
