@@ -191,10 +191,10 @@ const GONE: &[&str] = &[
 const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
 
 const NEW: &[&str] = &[
+    "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     // Told of old books when they come over.
     "account_days.lines integer not null",
     "account_months.lines integer not null",
-    "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     "document_lines found by (item_id, date) WHERE kind = 'stockAdjustment'",
     "document_lines found by (tax_code_id, date) WHERE kind NOT IN ('salesInvoice', 'creditNote', 'purchaseInvoice', \
      'debitNote')",
