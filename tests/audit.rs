@@ -200,6 +200,8 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("another total on an entry", "UPDATE entries SET total = total + 100 WHERE number = 1", &["V1"]),
     ("a day rolled up wrongly", "UPDATE account_days SET debit = debit + 100, credit = credit + 100", &["V4a"]),
     ("a month rolled up wrongly", "UPDATE account_months SET debit = debit + 100", &["V4b"]),
+    ("a day of more lines than it has", "UPDATE account_days SET lines = lines + 1", &["V4a"]),
+    ("a month of fewer lines than it has", "UPDATE account_months SET lines = lines - 1", &["V4b"]),
     ("a day that is missing", "DELETE FROM account_days WHERE date = '2026-03-05'", &["V4a"]),
     ("a month that is missing", "DELETE FROM account_months", &["V4b"]),
     ("a party's balance", "UPDATE party_balances SET amount = amount + 100", &["V3", "V4c"]),

@@ -426,6 +426,8 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             // Words are kept as letters.
             "found by entries USING btree (business_id, date) WHERE (kind = 'opening'::text)",
             "found by entries USING btree (business_id, date) WHERE (kind = 'yearEnd'::text)",
+            "found by open_items USING btree (business_id, due_date) WHERE (open <> 0)",
+            "found by open_items USING btree (business_id, party_id) WHERE (open <> 0)",
             "found by stock_moves USING btree (business_id, document_id)",
             "found by tax_facts USING btree (business_id, document_id)",
             "found by tax_facts USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
@@ -447,6 +449,8 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
     assert_eq!(
         came,
         [
+            "account_days.lines bigint not null",
+            "account_months.lines bigint not null",
             "audit_log.keyed boolean not null",
             "documents.due_date lean ",
             "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'A'::text)",
@@ -459,11 +463,14 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "found by documents USING btree (business_id, kind, date, id, status) WHERE (status = 'd'::text)",
             "found by documents USING btree (business_id, kind, date, id, status) WHERE (status = 'v'::text)",
             "found by documents USING btree (business_id, kind, date, id, status, stage, due_date, subkind, currency, base_total)",
+            "found by documents USING btree (business_id, kind, due_date, date, id) WHERE (due_date IS NOT NULL)",
             "found by documents USING btree (business_id, kind, reference, date, id) WHERE (reference IS NOT NULL)",
             "found by documents USING btree (business_id, kind, updated_at, id, date)",
             "found by documents USING btree (business_id, party_id, kind, date, id, stage) WHERE (party_id IS NOT NULL)",
             "found by entries USING btree (business_id, date) WHERE (kind = 'b'::text)",
             "found by entries USING btree (business_id, date) WHERE (kind = 'y'::text)",
+            "found by open_items USING btree (business_id, party_id, currency, due_date, date, account_id, open, base_open) \
+             WHERE (open <> 0)",
             "running_time.identifiers bigint not null 0",
             // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",

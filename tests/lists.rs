@@ -1,8 +1,10 @@
 //! Lists: paging, links, search, filters, sorting, the same in both dialects.
 
+use crate::harness::books::behind_the_back;
 use crate::harness::server::DIALECTS;
-use crate::harness::{Company, Dialect, on_both_engines};
+use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 fn names(company: &Company<'_>, dialect: Dialect, query: &str) -> Vec<String> {
     let data = company.ask(dialect, "GET", "parties", query, None).expect(200).data;
@@ -140,4 +142,82 @@ on_both_engines! {
         }
         assert_eq!(names(&other, Dialect::B, ""), ["Theirs"]);
     }
+}
+
+/// So many documents are counted before a list says that there are more.
+const MOST_COUNTED: usize = 10_000;
+
+/// Puts copies of a journal beside it, none of which has a number.
+fn copy_journal(server: &Server, reference: &str, copies: usize) {
+    let columns = || migrations::first::tables().into_iter().find(|table| table.name() == "documents").unwrap();
+    let names: Vec<&str> = columns().columns().collect();
+    let random = if server.engine == Engine::Sqlite { "randomblob(16)" } else { "gen_random_uuid()" };
+    let value = |name: &&str| match *name {
+        "id" => random.to_owned(),
+        "number" | "series_id" | "period" | "sequence" => "NULL".to_owned(),
+        name => format!("d.{name}"),
+    };
+    let values: Vec<String> = names.iter().map(value).collect();
+    let statement = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) INSERT INTO documents ({}) \
+         SELECT {} FROM documents d, n WHERE d.reference = '{reference}'",
+        names.join(", "),
+        values.join(", ")
+    );
+    behind_the_back(server, &[statement]).unwrap();
+}
+
+/// What is narrowed to very many documents is counted to a bound, and says so; what lies on the later pages is all told.
+fn a_wide_list_is_counted_to_a_bound(engine: Engine) {
+    let Some(server) = Server::start(engine, Options::default()) else { return };
+    let company = server.company();
+    let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+    body["reference"] = "counted".into();
+    company.post_journal(&body).expect(201);
+    copy_journal(&server, "counted", MOST_COUNTED + 99);
+    let all = MOST_COUNTED + 100;
+    let page = |dialect: Dialect, query: String| company.ask(dialect, "GET", "journals", &query, None).expect(200);
+    for dialect in DIALECTS {
+        let first = page(dialect, "?reference=counted&pageSize=50".into());
+        let bound = json!({"totalCount": 10_001, "totalPages": 201, "currentPage": 1, "isLowerBound": true});
+        assert_eq!(first.data["pagination"], bound);
+        let links = first.answer.header("link").unwrap().to_owned();
+        assert!(links.contains("rel=\"next\"") && !links.contains("rel=\"last\""), "{links}");
+        // All of them are counted while nothing narrows them.
+        let counted = json!({"totalCount": all, "totalPages": all.div_ceil(50), "currentPage": 1});
+        assert_eq!(page(dialect, "?pageSize=50".into()).data["pagination"], counted);
+        assert_eq!(page(dialect, "?reference=other".into()).data["pagination"]["totalCount"], 0);
+    }
+    for sort in ["date", "-number"] {
+        let (mut met, mut number) = (HashSet::new(), 0);
+        loop {
+            number += 1;
+            let found = page(Dialect::B, format!("?reference=counted&sort={sort}&pageSize=500&page={number}")).data;
+            let (told, end) = (&found["pagination"], number * 500);
+            let items = found["items"].as_array().unwrap();
+            met.extend(items.iter().map(|one| one["id"].as_str().unwrap().to_owned()));
+            assert_eq!(items.len(), 500.min((all + 500).saturating_sub(end)), "{sort} {told}");
+            // It is told of as many as were passed, and of one more where there are more.
+            let count = Ord::min(Ord::max(MOST_COUNTED, end) + 1, all);
+            let is_bound = count < all;
+            assert_eq!(told["totalCount"], count, "{sort} {told}");
+            assert_eq!(told.get("isLowerBound"), is_bound.then_some(&json!(true)), "{sort} {told}");
+            if told["totalPages"].as_u64().unwrap() <= told["currentPage"].as_u64().unwrap() {
+                break;
+            }
+        }
+        assert_eq!(met.len(), all, "{sort}");
+    }
+    let beyond = page(Dialect::B, "?reference=counted&pageSize=500&page=22".into()).data;
+    assert_eq!((&beyond["items"], &beyond["pagination"]["totalCount"]), (&json!([]), &json!(all)));
+}
+
+#[test]
+fn a_wide_list_is_counted_to_a_bound_on_sqlite() {
+    a_wide_list_is_counted_to_a_bound(Engine::Sqlite);
+}
+
+#[test]
+fn a_wide_list_is_counted_to_a_bound_on_postgres() {
+    a_wide_list_is_counted_to_a_bound(Engine::Postgres);
 }

@@ -523,6 +523,71 @@ on_both_engines! {
             assert_eq!(headings, if report == "general-ledger" { 3 } else { 0 }, "{report}");
         }
     }
+
+    /// By the counts of months and days, page by page; and line after line, as it is written into a file.
+    fn every_page_of_the_ledger_begins_where_the_one_before_it_ended(server) {
+        let year = Year::traded(server, Dialect::B);
+        let shop = &year.shop;
+        let entries = shop.ask("GET", "entries", "?pageSize=500&sort=entryNumber", None).expect(200).data;
+        let entries = entries["items"].as_array().unwrap();
+        let known = entries[entries.len() / 2]["postedAt"].as_str().unwrap();
+        let account = |code: &str| shop.company.account(code);
+        for query in [
+            "from=2026-01-01&to=2026-12-31".to_owned(),
+            "from=2026-02-10&to=2026-05-05".to_owned(),
+            "from=2026-03-05&to=2026-03-20".to_owned(),
+            format!("from=2026-01-15&to=2026-12-31&accountId={}", account("1200")),
+            format!("from=2026-01-01&to=2026-11-30&knownAt={known}"),
+            format!("from=2026-01-01&to=2026-11-30&partyId={}", shop.customer),
+        ] {
+            let request = shop.company.request_at(shop.dialect, "GET", &format!("reports/general-ledger?{query}&format=csv"));
+            let file = shop.company.server.send(&request).expect(200).text;
+            let cells = file.lines().skip(1).map(|line| line.split(',').collect::<Vec<&str>>());
+            let lines = cells.filter(|cells| cells[1] == "line");
+            let filed: Vec<[String; 2]> = lines.map(|cells| [cells[2].to_owned(), cells.last().unwrap().to_string()]).collect();
+            assert!(filed.len() > 10, "{query}: {}", filed.len());
+            for size in [7, 60, 500] {
+                let mut told: Vec<[String; 2]> = Vec::new();
+                for page in 1.. {
+                    let answer = shop.report(&format!("/general-ledger?{query}&pageSize={size}&page={page}"));
+                    assert_eq!(answer["pagination"]["totalCount"], filed.len(), "{query}");
+                    tell(&answer["rows"], &mut told);
+                    assert_eq!(told.len(), Ord::min(page * size, filed.len()), "{query}, {size} a page");
+                    if told.len() == filed.len() {
+                        break;
+                    }
+                }
+                assert_eq!(told, filed, "{query}, {size} a page");
+            }
+        }
+    }
+
+    /// Summed up by the engine, and document by document.
+    fn an_ageing_is_the_sum_of_its_detail(server) {
+        let year = Year::traded(server, Dialect::B);
+        let shop = &year.shop;
+        let parties = |report: &Value| -> Vec<String> {
+            let rows = report["rows"].as_array().unwrap().iter();
+            rows.map(|row| format!("{} {}", row["label"], row["values"])).collect()
+        };
+        let mut seen = 0;
+        for (side, party) in [("ar", &shop.customer), ("ap", &shop.supplier)] {
+            for month in [2, 5, 8, 10, 11, 12] {
+                for more in [
+                    String::new(), "&agingBy=documentDate".into(), "&buckets=10,20,200".into(), "&currency=USD".into(),
+                    format!("&partyId={party}"),
+                ] {
+                    let asked = format!("asOf=2026-{month:02}-28&includeZero=true{more}");
+                    let [summed, detail] = ["", "-detail"].map(|grain| shop.report(&format!("/{side}-aging{grain}?{asked}")));
+                    assert_eq!(parties(&summed), parties(&detail), "{side} {asked}");
+                    assert_eq!(summed["totals"], detail["totals"], "{side} {asked}");
+                    assert!(summed["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{summed}");
+                    seen += parties(&summed).len() - 1;
+                }
+            }
+        }
+        assert!(seen > 30, "{seen}");
+    }
 }
 
 /// The label and the last value of each line of some rows.

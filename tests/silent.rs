@@ -84,7 +84,7 @@ const EXCEPT: &[(&str, &str, &str)] = &[
     ("crates/words/src/texts.rs", "parts.next().unwrap_or_default()", "the name of a language"),
     ("crates/kit/src/list.rs", "offer.sorts.unwrap_or_default()", "by which fields nobody sorts what is not sorted"),
     ("crates/kit/src/list.rs", "RecordId::parse(text).unwrap_or_default()", "what names nothing finds nothing"),
-    ("crates/kit/src/rows.rs", "total.saturating_sub(offset + query.page_size)", "how many rows come after a page"),
+    ("crates/kit/src/rows.rs", "total.count().saturating_sub(end)", "how many rows come after a page"),
     ("crates/masters/src/account/mod.rs", "drafted.", "what is filled in before an account is judged"),
     (
         "crates/masters/src/business/settings.rs",

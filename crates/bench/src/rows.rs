@@ -198,19 +198,21 @@ impl Rows {
         insert::<entry_lines::Entity>(connection, self.lines, Sealed::No).await?;
         insert::<entries::Entity>(connection, self.entries, Sealed::Yes).await?;
         {
-            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
+            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit, Lines};
             let conflict = adding::<account_days::Entity>(
                 &[BusinessId, AccountId, Currency, Date],
-                &[Debit, Credit, CurrencyAmount],
+                &[Debit, Credit, CurrencyAmount, Lines],
             );
             let rows = days.into_iter().map(IntoActiveModel::into_active_model);
             account_days::Entity::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
         }
         {
-            use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
+            use account_months::Column::{
+                AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Lines, Month,
+            };
             let conflict = adding::<account_months::Entity>(
                 &[BusinessId, AccountId, Currency, Month],
-                &[Debit, Credit, CurrencyAmount],
+                &[Debit, Credit, CurrencyAmount, Lines],
             );
             let rows = months.into_iter().map(IntoActiveModel::into_active_model);
             account_months::Entity::insert_many(rows).on_conflict(conflict).exec_without_returning(connection).await?;
@@ -261,18 +263,18 @@ async fn insert<E: EntityTrait>(connection: &impl ConnectionTrait, rows: Vec<E::
 }
 
 fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days::Model>, Vec<account_months::Model>) {
-    let mut days: BTreeMap<(RecordId, Day), (i64, i64)> = BTreeMap::new();
-    let mut months: BTreeMap<(RecordId, String), (i64, i64)> = BTreeMap::new();
+    let mut days: BTreeMap<(RecordId, Day), (i64, i64, i64)> = BTreeMap::new();
+    let mut months: BTreeMap<(RecordId, String), (i64, i64, i64)> = BTreeMap::new();
     for line in lines {
         let units = line.amount.units();
         let (debit, credit) = (Ord::max(units, 0), Ord::max(-units, 0));
         let day = days.entry((line.account_id, line.date)).or_default();
-        *day = (day.0 + debit, day.1 + credit);
+        *day = (day.0 + debit, day.1 + credit, day.2 + 1);
         let month = months.entry((line.account_id, line.date.year_and_month())).or_default();
-        *month = (month.0 + debit, month.1 + credit);
+        *month = (month.0 + debit, month.1 + credit, month.2 + 1);
     }
     let money = BookMoney::from_units;
-    let days = days.into_iter().map(|((account_id, date), (debit, credit))| account_days::Model {
+    let days = days.into_iter().map(|((account_id, date), (debit, credit, lines))| account_days::Model {
         business_id: company.id,
         account_id,
         currency: "EUR".into(),
@@ -280,8 +282,9 @@ fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days
         debit: money(debit),
         credit: money(credit),
         currency_amount: Money::from_units(debit - credit),
+        lines,
     });
-    let months = months.into_iter().map(|((account_id, month), (debit, credit))| account_months::Model {
+    let months = months.into_iter().map(|((account_id, month), (debit, credit, lines))| account_months::Model {
         business_id: company.id,
         account_id,
         currency: "EUR".into(),
@@ -289,6 +292,7 @@ fn rollups(company: &Company, lines: &[entry_lines::Model]) -> (Vec<account_days
         debit: money(debit),
         credit: money(credit),
         currency_amount: Money::from_units(debit - credit),
+        lines,
     });
     (days.collect(), months.collect())
 }

@@ -236,9 +236,10 @@ fn sums(lines: &[entry_lines::Model]) -> Sums {
             debit: BookMoney::ZERO,
             credit: BookMoney::ZERO,
             currency_amount: Money::ZERO,
+            lines: 0,
         });
-        (day.debit, day.credit, day.currency_amount) =
-            (more(day.debit, debit), more(day.credit, credit), more_own(day.currency_amount));
+        (day.debit, day.credit, day.currency_amount, day.lines) =
+            (more(day.debit, debit), more(day.credit, credit), more_own(day.currency_amount), day.lines + 1);
         let month = months.entry((account_id, line.date.year_and_month())).or_insert_with(|| account_months::Model {
             business_id,
             account_id,
@@ -247,9 +248,10 @@ fn sums(lines: &[entry_lines::Model]) -> Sums {
             debit: BookMoney::ZERO,
             credit: BookMoney::ZERO,
             currency_amount: Money::ZERO,
+            lines: 0,
         });
-        (month.debit, month.credit, month.currency_amount) =
-            (more(month.debit, debit), more(month.credit, credit), more_own(month.currency_amount));
+        (month.debit, month.credit, month.currency_amount, month.lines) =
+            (more(month.debit, debit), more(month.credit, credit), more_own(month.currency_amount), month.lines + 1);
         if let Some(party_id) = line.party_id {
             let party = parties.entry((party_id, account_id)).or_insert_with(|| party_balances::Model {
                 business_id,
@@ -273,13 +275,15 @@ fn sums(lines: &[entry_lines::Model]) -> Sums {
 impl Sums {
     async fn write(self, connection: &impl ConnectionTrait) -> Result<()> {
         {
-            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit};
-            let (same, sums) = ([BusinessId, AccountId, Currency, Date], [Debit, Credit, CurrencyAmount]);
+            use account_days::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Date, Debit, Lines};
+            let (same, sums) = ([BusinessId, AccountId, Currency, Date], [Debit, Credit, CurrencyAmount, Lines]);
             add::<account_days::Entity>(connection, self.days, &same, &sums).await?;
         }
         {
-            use account_months::Column::{AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Month};
-            let (same, sums) = ([BusinessId, AccountId, Currency, Month], [Debit, Credit, CurrencyAmount]);
+            use account_months::Column::{
+                AccountId, BusinessId, Credit, Currency, CurrencyAmount, Debit, Lines, Month,
+            };
+            let (same, sums) = ([BusinessId, AccountId, Currency, Month], [Debit, Credit, CurrencyAmount, Lines]);
             add::<account_months::Entity>(connection, self.months, &same, &sums).await?;
         }
         {

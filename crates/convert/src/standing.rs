@@ -1,5 +1,5 @@
 //! How far invoices are settled, and what credits them, and when they are due: in books of before only what was open of
-//! them said so.
+//! them said so. And how many lines an account has on a day, and in a month.
 
 use crate::place::Place;
 use sea_orm::DbErr;
@@ -19,4 +19,24 @@ pub(crate) async fn of_what_is_open(scratch: &Place) -> Result<(), DbErr> {
     scratch.run("ALTER TABLE documents ADD COLUMN due_date text").await?;
     scratch.run(STANDING).await?;
     scratch.run("DROP TABLE document_counts").await
+}
+
+/// A count for each row of sums, whose days and months books of before keep as texts.
+fn counting(table: &str, column: &str, of: &str) -> String {
+    format!(
+        "UPDATE {table} SET lines = l.lines FROM (SELECT business_id, account_id, currency, {of} AS of, COUNT(*) AS lines \
+         FROM entry_lines GROUP BY 1, 2, 3, 4) AS l WHERE l.business_id = {table}.business_id \
+         AND l.account_id = {table}.account_id AND l.currency = {table}.currency AND l.of = {table}.{column}"
+    )
+}
+
+/// Counts the lines that sums of days and months were made of, in books that did not.
+pub(crate) async fn of_lines(scratch: &Place) -> Result<(), DbErr> {
+    for (table, column, of) in [("account_days", "date", "date"), ("account_months", "month", "substr(date, 1, 7)")] {
+        if !scratch.columns(table).await?.iter().any(|one| one == "lines") {
+            scratch.run(&format!("ALTER TABLE {table} ADD COLUMN lines bigint NOT NULL DEFAULT 0")).await?;
+            scratch.run(&counting(table, column, of)).await?;
+        }
+    }
+    Ok(())
 }

@@ -454,7 +454,9 @@ fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Paginatio
     if pagination.current_page < last {
         links.push(link("next", pagination.current_page + 1));
     }
-    links.push(link("last", last));
+    if !pagination.is_lower_bound {
+        links.push(link("last", last));
+    }
     links.join(", ")
 }
 

@@ -344,5 +344,5 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
         audit_log::Model { address, ..row }
     });
     let items = crate::changes::shown(cx, rows.collect()).await?;
-    Produced::page(query, &Page { items, total })
+    Produced::page(query, &Page { items, total: total.into() })
 }

@@ -108,7 +108,32 @@ pub struct ListQuery {
 #[derive(Debug)]
 pub struct Page<V> {
     pub items: Vec<V>,
-    pub total: u64,
+    pub total: Total,
+}
+
+/// How many records match: all of them, or as many as were counted before counting ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    Exactly(u64),
+    AtLeast(u64),
+}
+
+impl Total {
+    pub const fn count(self) -> u64 {
+        match self {
+            Self::Exactly(count) | Self::AtLeast(count) => count,
+        }
+    }
+
+    const fn is_lower_bound(self) -> bool {
+        matches!(self, Self::AtLeast(_))
+    }
+}
+
+impl From<u64> for Total {
+    fn from(count: u64) -> Self {
+        Self::Exactly(count)
+    }
 }
 
 /// Where a page stands among its siblings.
@@ -121,11 +146,27 @@ pub struct Pagination {
     pub total_pages: u64,
     /// This page, from 1.
     pub current_page: u64,
+    /// Whether counting ended before all were counted: then more match than `totalCount` says, there are more pages than
+    /// `totalPages` says, and the later a page is, the more of them it tells of. Absent where all were counted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(default)]
+    pub is_lower_bound: bool,
 }
 
 impl Pagination {
-    pub fn of(query: &ListQuery, total_count: u64) -> Self {
-        Self { total_count, total_pages: total_count.div_ceil(query.page_size), current_page: query.page }
+    pub fn of(query: &ListQuery, total: impl Into<Total>) -> Self {
+        let total = total.into();
+        Self {
+            total_count: total.count(),
+            total_pages: total.count().div_ceil(query.page_size),
+            current_page: query.page,
+            is_lower_bound: total.is_lower_bound(),
+        }
+    }
+
+    /// The only page of what is one record.
+    pub const fn of_one() -> Self {
+        Self { total_count: 1, total_pages: 1, current_page: 1, is_lower_bound: false }
     }
 }
 

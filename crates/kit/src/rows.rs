@@ -5,14 +5,15 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads};
+use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads, Total};
 use crate::resource::Resource;
+use ::books::among::among;
 use ::books::cx::Cx;
-use answers::{Ask, Modelled};
-use sea_orm::sea_query::{Expr, Func, LikeExpr, NullOrdering, SimpleExpr};
+use answers::{Answers as _, Ask, Modelled};
+use sea_orm::sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, LikeExpr, NullOrdering, Query, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait, Select,
+    ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter,
+    QueryOrder, QuerySelect, QueryTrait, Select,
 };
 use std::collections::HashMap;
 use words::codes::kept_in;
@@ -136,18 +137,25 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
-    let rows = searched::<M>(cx, rows, query.search.as_deref()).await?;
+    let mut rows = searched::<M>(cx, rows, query.search.as_deref()).await?;
     let known = M::known_total(cx, query).await?;
-    let total = match known {
-        Some(total) => total,
-        None => rows.clone().count(&cx.db).await?,
+    let offset = (query.page - 1) * query.page_size;
+    let end = offset + query.page_size;
+    let total = if let Some(total) = known {
+        Total::Exactly(total)
+    } else if query.search.is_none() {
+        counted::<M>(cx, rows.clone(), Ord::max(MOST_COUNTED, end)).await?
+    } else if let Some(found) = found_once::<M>(cx, rows.clone()).await? {
+        rows = M::Entity::find().filter(M::reach(cx)?).filter(among(cx, M::ID, found.iter().copied()));
+        Total::Exactly(found.len() as u64)
+    } else {
+        counted::<M>(cx, rows.clone(), Ord::max(MOST_READ, end)).await?
     };
     let mut order = query.sort.clone();
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
-    let offset = (query.page - 1) * query.page_size;
-    if offset >= total {
+    if offset >= total.count() {
         return Ok(Page { items: Vec::new(), total });
     }
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
@@ -159,11 +167,12 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     // The identifier breaks ties, so that pages never overlap.
     sorted_by.push((M::ID, last));
     // Where hardly any row is asked for, an index in the order of the list would be walked from end to end to find them.
-    let by = if known.is_none() && !query.is_of_all() && total <= FEW { Sorts::Found } else { Sorts::Index };
+    let few = if M::MAY_WEIGH { FEW_KEYS } else { FEW };
+    let by = if known.is_none() && !query.is_of_all() && total.count() <= few { Sorts::Found } else { Sorts::Index };
     let first = sorted_by.first().filter(|(column, _)| column.def().is_null() && matches!(by, Sorts::Index));
     let apart = first.filter(|(_, direction)| *direction == Direction::Descending).map(|(column, _)| *column);
     // What lies beyond the middle is nearer from the end: the same order, read backwards.
-    let backwards = known.is_some() && offset > total / 2 && apart.is_none();
+    let backwards = known.is_some_and(|total| offset > total / 2) && apart.is_none();
     let sorted = |rows: Select<M::Entity>| {
         sorted_by.iter().enumerate().fold(rows, |rows, (place, (column, direction))| {
             let nulls = if backwards { NullOrdering::First } else { NullOrdering::Last };
@@ -175,8 +184,8 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
     let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
     let mut rows = if backwards {
-        let after = total.saturating_sub(offset + query.page_size);
-        let size = query.page_size.min(total - offset);
+        let after = total.count().saturating_sub(end);
+        let size = Ord::min(query.page_size, total.count() - offset);
         page::<M>(cx, rows, sorted, (size, after), near).await?
     } else if let Some(first) = apart {
         page_down::<M>(cx, (rows, total), first, sorted, (query.page_size, offset), near).await?
@@ -187,6 +196,27 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
         rows.reverse();
     }
     Ok(Page { items: M::views(cx, rows).await?, total })
+}
+
+/// So many are counted, and fewer where words are looked for in the rows themselves; who asks for a page beyond them has all
+/// counted up to its end.
+const MOST_COUNTED: u64 = 10_000;
+const MOST_READ: u64 = 1_000;
+
+/// How many rows there are, as far as that is counted: one more than the most tells that there are more.
+async fn counted<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>, most: u64) -> Result<Total> {
+    let some = rows.select_only().expr_as(Expr::cust("1"), "one").limit(most + 1).into_query();
+    let count = Query::select().expr(Expr::col(Asterisk).count()).from_subquery(some, Alias::new("some")).take();
+    let counts: Vec<i64> = cx.db.answer(cx.db.get_database_backend().build(&count)).await?.column()?;
+    let count: u64 = counts.iter().sum::<i64>().try_into().map_err(Error::internal)?;
+    Ok(if count > most { Total::AtLeast(count) } else { Total::Exactly(count) })
+}
+
+/// The rows that hold some words, where they are few. To find them all of the rows are looked into, and that once: their
+/// page is taken out of these.
+async fn found_once<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>) -> Result<Option<Vec<RecordId>>> {
+    let found: Vec<RecordId> = rows.select_only().column(M::ID).limit(MOST_READ + 1).column_of(&cx.db).await?;
+    Ok(Some(found).filter(|found| found.len() as u64 <= MOST_READ))
 }
 
 /// As many rows as are sooner read than their keys alone.
@@ -217,7 +247,7 @@ async fn page<M: Rows>(
 /// the list has them last: they are read by themselves.
 async fn page_down<M: Rows>(
     cx: &Cx<'_>,
-    (rows, total): (Select<M::Entity>, u64),
+    (rows, total): (Select<M::Entity>, Total),
     first: Column<M>,
     sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
     (size, after): (u64, u64),
@@ -226,8 +256,12 @@ async fn page_down<M: Rows>(
     let mut found = page::<M>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, after), near).await?;
     let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
     if rest > 0 {
-        let without = rows.filter(first.is_null());
-        let there = total - Ord::min(total, without.clone().count(&cx.db).await?);
+        let without = rows.clone().filter(first.is_null());
+        let there = match total {
+            Total::Exactly(total) => total - Ord::min(total, without.clone().count(&cx.db).await?),
+            // All of them stand on pages before the end of this one.
+            Total::AtLeast(_) => rows.filter(first.is_not_null()).count(&cx.db).await?,
+        };
         found.extend(page::<M>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
     }
     Ok(found)
@@ -251,8 +285,9 @@ async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M
     Ok(named.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// So many rows are sooner sorted than found in their order.
+/// So many rows are sooner sorted than found in their order; and of rows that are long so many keys.
 const FEW: u64 = 1_000;
+const FEW_KEYS: u64 = 5_000;
 
 /// What makes the order of a list.
 #[derive(Debug, Clone, Copy)]

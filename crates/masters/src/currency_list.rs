@@ -123,7 +123,7 @@ impl Resource for Currencies {
         let total = all.len() as u64;
         let skipped = usize::try_from((query.page - 1).saturating_mul(query.page_size)).unwrap_or(usize::MAX);
         let size = usize::try_from(query.page_size).unwrap_or(usize::MAX);
-        Ok(Page { items: all.into_iter().skip(skipped).take(size).collect(), total })
+        Ok(Page { items: all.into_iter().skip(skipped).take(size).collect(), total: total.into() })
     }
 
     async fn get(_: &Cx<'_>, _: RecordId) -> Result<CurrencyView> {

@@ -23,6 +23,7 @@ answers::of_row! {
         debit: Money,
         amount: Money,
         own: Money,
+        lines: i64,
     }
 }
 
@@ -79,14 +80,15 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         .column_as(reader.sum(debit), "debit")
         .column_as(reader.sum(column(Column::Amount)), "amount")
         .column_as(reader.sum(column(Column::CurrencyAmount)), "own")
+        .column_as(Column::Position.count(), "lines")
         .group_by(Column::AccountId)
         .group_by(Column::Currency)
         .group_by(Column::Date)
         .read::<OfDay>(&reader.db)
         .await?;
-    for OfDay { account_id, currency, date, debit, amount, own } in days {
+    for OfDay { account_id, currency, date, debit, amount, own, lines } in days {
         let [debit, amount, own] = [debit, amount, own].map(|sum| Wide::from(sum.units()));
-        walk.add_sums((account_id, &currency, date), (debit, debit - amount, own));
+        walk.add_sums((account_id, &currency, date), (debit, debit - amount, own, lines.into()));
     }
     reader.pause().await?;
     let parties = of(reader, until)

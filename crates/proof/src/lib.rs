@@ -249,6 +249,6 @@ impl Part {
     }
 }
 
-fn wide(debit: BookMoney, credit: BookMoney, own: Money) -> Sums {
-    (debit.units().into(), credit.units().into(), own.units().into())
+fn wide(debit: BookMoney, credit: BookMoney, own: Money, lines: i64) -> Sums {
+    (debit.units().into(), credit.units().into(), own.units().into(), lines.into())
 }

@@ -147,7 +147,9 @@ async fn rollups(reader: &Reader<'_>, lines: &Walk) -> Result<Vec<Check>> {
         account_days::Entity::find().filter(account_days::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let days: BTreeMap<_, _> = days
         .into_iter()
-        .map(|row| ((row.account_id, row.currency, row.date), wide(row.debit, row.credit, row.currency_amount)))
+        .map(|row| {
+            ((row.account_id, row.currency, row.date), wide(row.debit, row.credit, row.currency_amount, row.lines))
+        })
         .collect();
     let months = account_months::Entity::find()
         .filter(account_months::Column::BusinessId.eq(business))
@@ -155,7 +157,9 @@ async fn rollups(reader: &Reader<'_>, lines: &Walk) -> Result<Vec<Check>> {
         .await?;
     let months: BTreeMap<_, _> = months
         .into_iter()
-        .map(|row| ((row.account_id, row.currency, row.month), wide(row.debit, row.credit, row.currency_amount)))
+        .map(|row| {
+            ((row.account_id, row.currency, row.month), wide(row.debit, row.credit, row.currency_amount, row.lines))
+        })
         .collect();
     let parties = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(business))

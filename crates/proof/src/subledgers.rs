@@ -90,7 +90,7 @@ pub(super) type Days = BTreeMap<(RecordId, String, Day), (Wide, Wide)>;
 
 pub(super) fn ledger_days(walk: &Walk, of: &HashSet<RecordId>) -> Days {
     let days = walk.days.iter().filter(|((account, _, _), _)| of.contains(account));
-    days.map(|(key, (debit, credit, own))| (key.clone(), (debit - credit, *own))).collect()
+    days.map(|(key, (debit, credit, own, _))| (key.clone(), (debit - credit, *own))).collect()
 }
 
 pub(super) fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wide, Findings) {

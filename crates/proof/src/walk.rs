@@ -41,8 +41,8 @@ async fn beside() {
     .await;
 }
 
-/// Debit, credit and the amount in the currency of the lines.
-pub(super) type Sums = (Wide, Wide, Wide);
+/// Debit, credit, the amount in the currency of the lines, and how many lines that is.
+pub(super) type Sums = (Wide, Wide, Wide, Wide);
 
 /// What an entry moves: by account, party and currency, in the company's currency and in its own.
 type Moves = BTreeMap<(RecordId, Option<Named>, String), (Wide, Wide)>;
@@ -131,10 +131,10 @@ impl Walk {
     /// What the lines come to that were read.
     fn summed_up(mut self) -> Self {
         for ((account, day), currency, moved) in std::mem::take(&mut self.moved).all() {
-            let (debit, credit, own) = moved;
+            let (debit, credit, own, lines) = moved;
             (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
             let month = self.months.entry((account, currency.clone(), day.year_and_month())).or_default();
-            *month = (month.0 + debit, month.1 + credit, month.2 + own);
+            *month = (month.0 + debit, month.1 + credit, month.2 + own, month.3 + lines);
             self.days.insert((account, currency, day), moved);
             *self.accounts.entry(account).or_default() += debit - credit;
         }
@@ -241,7 +241,7 @@ impl Walk {
         let amount = Wide::from(line.amount.units());
         let own = Wide::from(line.currency_amount.units());
         let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };
-        self.add_sums((line.account_id, &line.currency, line.date), (debit, credit, own));
+        self.add_sums((line.account_id, &line.currency, line.date), (debit, credit, own, 1));
         if let Some(party) = line.party_id {
             self.add_held((party, line.account_id, &line.currency), (amount, own));
         }
@@ -254,7 +254,7 @@ impl Walk {
     /// Adds what moves an account on a day, in a currency.
     pub(super) fn add_sums(&mut self, (account, currency, day): (RecordId, &str, Day), moved: Sums) {
         let sums = self.moved.of((account, day), currency);
-        *sums = (sums.0 + moved.0, sums.1 + moved.1, sums.2 + moved.2);
+        *sums = (sums.0 + moved.0, sums.1 + moved.1, sums.2 + moved.2, sums.3 + moved.3);
     }
 
     /// Adds what is open with a party on an account, in a currency.

@@ -26,7 +26,7 @@ pub(super) async fn check(reader: &Reader<'_>, walk: &Walk) -> Result<Check> {
     let (mut left, mut findings) = (0, Findings::default());
     for year in &closed {
         let mut sums: BTreeMap<&str, Wide> = BTreeMap::new();
-        for ((id, _, day), (debit, credit, _)) in &walk.days {
+        for ((id, _, day), (debit, credit, ..)) in &walk.days {
             if let Some(account) = earned.get(id).filter(|_| *day <= year.ends) {
                 *sums.entry(&account.code).or_default() += debit - credit;
             }

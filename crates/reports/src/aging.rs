@@ -136,12 +136,25 @@ answers::of_row! {
 
 /// In which bucket something stands: the first for what is not yet late, the last for what is latest.
 fn bucket(one: &Open, asked: &Asked) -> usize {
-    let since = match asked.aging_by {
-        AgingBy::DueDate => one.due,
-        AgingBy::DocumentDate => one.date,
-    };
+    bucket_of(
+        match asked.aging_by {
+            AgingBy::DueDate => one.due,
+            AgingBy::DocumentDate => one.date,
+        },
+        asked,
+    )
+}
+
+/// In which bucket stands what has been due since a day.
+fn bucket_of(since: Day, asked: &Asked) -> usize {
     let late = asked.as_of.days_since(since);
     if late <= 0 { 0 } else { 1 + asked.buckets.iter().take_while(|days| late > **days).count() }
+}
+
+/// The first day of each bucket but the last, which has none.
+fn first_days_of_buckets(asked: &Asked) -> Vec<Day> {
+    let later = asked.buckets.iter().map(|days| asked.as_of.plus_days(-days));
+    [asked.as_of].into_iter().chain(later).collect()
 }
 
 fn columns(asked: &Asked) -> Vec<Column> {

@@ -8,7 +8,7 @@ use super::lines::{after, alone, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, carry_on, without_years};
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use books::apart::between_years;
@@ -26,6 +26,7 @@ use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
+use standing::{Begin, Held};
 use std::collections::HashMap;
 use std::sync::Arc;
 use words::sums::{SummedUp as _, Sums as _};
@@ -134,40 +135,17 @@ impl Report for GeneralLedger {
         };
         let own = Own(cx.business()?.currency_decimals);
         if !asked.is_page() {
-            let lines = portion(cx, asked, &fixed, narrow()).await?;
+            let (begin, (most, _)) = (asked.mark().map(Begin::after), asked.limits());
+            let lines = portion(cx, asked, &fixed, (begin, |_| true), narrow(), most).await?;
             let parties = names_of(cx, named(&lines)).await?;
             let (count, earlier, whole, apart) = Default::default();
             return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart });
         }
-        let all = of_span(cx, asked.span, asked).await?.filter(narrow());
-        let counted = alone(cx, asked.span, asked).await?.filter(narrow());
-        let count = counted.column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
-        let (limit, offset) = asked.limits();
-        let by_account = all
-            .join(
-                JoinType::InnerJoin,
-                entry_lines::Entity::belongs_to(accounts::Entity)
-                    .from((entry_lines::Column::BusinessId, entry_lines::Column::AccountId))
-                    .to((accounts::Column::BusinessId, accounts::Column::Id))
-                    .into(),
-            )
-            .order_by_asc(accounts::Column::Code);
-        let by_account =
-            if fixed.between.is_empty() { by_account } else { by_account.order_by_asc(lies_between(&fixed)) };
-        let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).read(&cx.db).await?;
-        let mut earlier = HashMap::new();
-        if let Some(first) = lines.first() {
-            let found: Option<Option<i64>> = alone(cx, asked.span, asked)
-                .await?
-                .filter(narrow())
-                .filter(entry_lines::Column::AccountId.eq(first.account_id))
-                .filter(after_all(&first.mark(0, &fixed), &fixed).not())
-                .column_as(amount(cx), "amount")
-                .into_tuple()
-                .one(&cx.db)
-                .await?;
-            earlier.insert(first.account_id, found.summed_up() - first.amount);
-        }
+        let (lines, count, earlier) = if asked.party.is_some() {
+            of_party(cx, asked, &fixed, narrow()).await?
+        } else {
+            of_all(cx, asked, &fixed, narrow()).await?
+        };
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, asked.span, &fixed.chart, narrow()).await?;
         let before: i64 = fixed.opening.values().sum();
@@ -294,28 +272,97 @@ fn after_all(mark: &Mark, fixed: &Fixed) -> Condition {
     if mark.between { of_same } else { Condition::any().add(of_same).add(lies_between(fixed)) }
 }
 
-/// The next lines, each account by itself: so each is found by its index, however many stand before it. What lies between
-/// two years is asked for by itself, for the same reason.
-async fn portion(cx: &Cx<'_>, asked: &Asked, fixed: &Fixed, narrow: Condition) -> Result<Vec<Line>> {
-    let (most, _) = asked.limits();
+/// The lines of a page, how many there are in all, and what comes before them in the first account.
+type OfPage = (Vec<Line>, u64, HashMap<RecordId, i64>);
+
+/// Found by how many lines accounts have, and each account by itself.
+async fn of_all(cx: &Cx<'_>, asked: &Asked, fixed: &Fixed, narrow: Condition) -> Result<OfPage> {
+    let held = standing::held(cx, asked, fixed).await?;
+    let count = held.values().map(Held::lines).sum::<i64>();
+    let count = u64::try_from(count).map_err(Error::internal)?;
+    let (limit, offset) = asked.limits();
+    let accounts = fixed.chart.0.iter().map(|account| account.id);
+    let passed = i64::try_from(offset).map_err(Error::internal)?;
+    let Some(place) = standing::place(accounts, &held, passed) else {
+        return Ok((Vec::new(), count, HashMap::new()));
+    };
+    let (begin, before) = standing::begin(cx, asked, fixed, place).await?;
+    let earlier = HashMap::from([(begin.account, before)]);
+    let holds = |account: RecordId| held.get(&account).is_some_and(|held| held.lines() > 0);
+    let lines = portion(cx, asked, fixed, (Some(begin), holds), narrow, limit).await?;
+    Ok((lines, count, earlier))
+}
+
+/// Found among the lines of a party, which are sorted for it.
+async fn of_party(cx: &Cx<'_>, asked: &Asked, fixed: &Fixed, narrow: Condition) -> Result<OfPage> {
+    let all = of_span(cx, asked.span, asked).await?.filter(narrow.clone());
+    let counted = alone(cx, asked.span, asked).await?.filter(narrow.clone());
+    let count = counted.column(entry_lines::Column::EntryNumber).count(&cx.db).await?;
+    let (limit, offset) = asked.limits();
+    let by_account = all
+        .join(
+            JoinType::InnerJoin,
+            entry_lines::Entity::belongs_to(accounts::Entity)
+                .from((entry_lines::Column::BusinessId, entry_lines::Column::AccountId))
+                .to((accounts::Column::BusinessId, accounts::Column::Id))
+                .into(),
+        )
+        .order_by_asc(accounts::Column::Code);
+    let by_account = if fixed.between.is_empty() { by_account } else { by_account.order_by_asc(lies_between(fixed)) };
+    let lines: Vec<Line> = in_order(by_account).limit(limit).offset(offset).read(&cx.db).await?;
+    let mut earlier = HashMap::new();
+    if let Some(first) = lines.first() {
+        let found: Option<Option<i64>> = alone(cx, asked.span, asked)
+            .await?
+            .filter(narrow)
+            .filter(entry_lines::Column::AccountId.eq(first.account_id))
+            .filter(after_all(&first.mark(0, fixed), fixed).not())
+            .column_as(amount(cx), "amount")
+            .into_tuple()
+            .one(&cx.db)
+            .await?;
+        earlier.insert(first.account_id, found.summed_up() - first.amount);
+    }
+    Ok((lines, count, earlier))
+}
+
+/// The next lines, of each account that may hold some by itself: so each is found by its index, however many stand before
+/// it. What lies between two years is asked for by itself, for the same reason.
+async fn portion(
+    cx: &Cx<'_>,
+    asked: &Asked,
+    fixed: &Fixed,
+    (begin, holds): (Option<Begin>, impl Fn(RecordId) -> bool),
+    narrow: Condition,
+    most: u64,
+) -> Result<Vec<Line>> {
     let mut lines: Vec<Line> = Vec::new();
-    let begun = asked.mark().map(|mark| mark.account);
-    for account in fixed.chart.0.iter().skip_while(|account| begun.is_some_and(|begun| begun != account.id)) {
-        let mark = asked.mark().filter(|mark| mark.account == account.id);
+    let begins = |account: RecordId| begin.as_ref().filter(|begin| begin.account == account);
+    let passed = |account: RecordId| begin.is_some() && begins(account).is_none();
+    for account in fixed.chart.0.iter().map(|account| account.id).skip_while(|account| passed(*account)) {
+        if !holds(account) {
+            continue;
+        }
         for between in [false, true] {
-            let passed = mark.is_some_and(|mark| mark.between && !between);
+            let begin = begins(account);
+            let passed = begin.is_some_and(|begin| begin.between && !between);
             if passed || (between && fixed.between.is_empty()) {
                 continue;
             }
             let mut of_account = of_span(cx, asked.span, asked)
                 .await?
                 .filter(narrow.clone())
-                .filter(entry_lines::Column::AccountId.eq(account.id));
+                .filter(entry_lines::Column::AccountId.eq(account));
             if !fixed.between.is_empty() {
                 of_account = of_account.filter(if between { lies_between(fixed) } else { lies_within(fixed) });
             }
-            if let Some(mark) = mark.filter(|mark| mark.between == between) {
-                of_account = of_account.filter(after(mark));
+            if let Some(begin) = begin.filter(|begin| begin.between == between) {
+                if let Some(day) = begin.from {
+                    of_account = of_account.filter(entry_lines::Column::Date.gte(day));
+                }
+                if let Some(mark) = &begin.after {
+                    of_account = of_account.filter(after(mark));
+                }
             }
             let left = most - lines.len() as u64;
             lines.extend(in_order(of_account).limit(left).read::<Line>(&cx.db).await?);
@@ -400,5 +447,6 @@ async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed
 }
 
 mod day_book;
+mod standing;
 #[cfg(test)]
 mod tests;

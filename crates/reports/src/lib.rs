@@ -307,7 +307,7 @@ fn example<R: Report>() -> Value {
     let takes = |name: &str| R::PARAMETERS.iter().any(|parameter| parameter.name == name);
     let asked: Map<String, Value> =
         days.iter().filter(|(name, _)| takes(name)).map(|(name, day)| ((*name).to_owned(), json!(day))).collect();
-    let pagination = R::PAGED.then_some(Pagination { total_count: 1, total_pages: 1, current_page: 1 });
+    let pagination = R::PAGED.then_some(Pagination::of_one());
     json!({
         "report": R::NAME, "title": R::TITLE, "businessId": "019a9f6e-6c00-7a8e-9d1f-0a8f5f1c2b3d", "currency": "EUR", "basis": "accrual",
         "parameters": asked, "generatedAt": "2026-11-20T09:30:00.000000Z",

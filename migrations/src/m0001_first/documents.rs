@@ -63,6 +63,7 @@ fn documents() -> Table {
         .found_by("documents_by_party", "party_id, kind, date, id, stage WHERE party_id IS NOT NULL")
         // What is done is most of it in the end, and found by its day like all; what is left is little.
         .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('o', 'h')")
+        .found_by("documents_by_due_date", "kind, due_date, date, id WHERE due_date IS NOT NULL")
         .found_by("documents_by_reference", "kind, reference, date, id WHERE reference IS NOT NULL")
         .found_by("documents_drafts", "kind, date, id, status WHERE status = 'd'")
         .found_by("documents_void", "kind, date, id, status WHERE status = 'v'")

@@ -116,8 +116,16 @@ const CAN_BE_KEPT: &str = "debit <= 9000000000000000000 AND credit <= 9000000000
      currency_amount BETWEEN -9000000000000000000 AND 9000000000000000000";
 
 fn account_days() -> Table {
-    let columns =
-        [id("account_id"), word("currency"), day("date"), number("debit"), number("credit"), number("currency_amount")];
+    let columns = [
+        id("account_id"),
+        word("currency"),
+        day("date"),
+        number("debit"),
+        number("credit"),
+        number("currency_amount"),
+        // How many lines that is: where a line stands among all of them is found by counting days.
+        number("lines"),
+    ];
     Table::of_company("account_days", &["account_id", "currency", "date"], &columns)
         .thin()
         .check(CAN_BE_KEPT)
@@ -132,6 +140,7 @@ fn account_months() -> Table {
         number("debit"),
         number("credit"),
         number("currency_amount"),
+        number("lines"),
     ];
     Table::of_company("account_months", &["account_id", "currency", "month"], &columns).thin().check(CAN_BE_KEPT)
 }

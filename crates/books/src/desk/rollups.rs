@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 struct Turnover {
     debit: i64,
     credit: i64,
-    pub(super) currency: i64,
+    currency: i64,
+    lines: i64,
 }
 
 impl Turnover {
@@ -23,6 +24,7 @@ impl Turnover {
         let side = if amount < 0 { &mut self.credit } else { &mut self.debit };
         *side = side.checked_add(amount.checked_abs()?)?;
         self.currency = self.currency.checked_add(line.currency_amount.units())?;
+        self.lines += 1;
         Some(())
     }
 }
@@ -50,6 +52,7 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<[Rows; 3]> {
         debit: BookMoney::from_units(sums.debit),
         credit: BookMoney::from_units(sums.credit),
         currency_amount: Money::from_units(sums.currency),
+        lines: sums.lines,
     });
     let months = months.into_iter().map(|((business_id, account_id, currency, month), sums)| account_months::Model {
         business_id,
@@ -59,6 +62,7 @@ pub(super) fn rollups(lines: &[entry_lines::Model]) -> Result<[Rows; 3]> {
         debit: BookMoney::from_units(sums.debit),
         credit: BookMoney::from_units(sums.credit),
         currency_amount: Money::from_units(sums.currency),
+        lines: sums.lines,
     });
     let parties = parties.into_iter().map(|((business_id, party_id, account_id, currency), sums)| {
         let amount = BookMoney::from_units(sums.debit).minus(BookMoney::from_units(sums.credit));

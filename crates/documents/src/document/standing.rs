@@ -8,7 +8,7 @@ use kit::list::FilterValue;
 use schema::some::{is_draft, is_left, is_void};
 use schema::tables::documents::Column;
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
-use sea_orm::sea_query::ExprTrait;
+use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition};
 
 /// How documents stand that are asked for.
@@ -65,9 +65,12 @@ impl Wanted {
     }
 }
 
-/// Documents of which something was to be settled before today, and is not.
+/// Documents of which something was to be settled before today, and is not. They are looked for among what is left, which is
+/// little: no index has the order of an expression, and most of what was due before today is settled.
 pub(crate) fn late(cx: &Cx<'_>) -> Result<Condition> {
-    Ok(Condition::all().add(is_left()).add(Column::DueDate.lt(cx.today()?)))
+    let due = || Expr::col(Column::DueDate.as_column_ref());
+    let due: SimpleExpr = Func::coalesce([due(), due()]).into();
+    Ok(Condition::all().add(is_left()).add(due.lt(cx.today()?)))
 }
 
 /// All others.

@@ -311,7 +311,7 @@ impl Document {
         let name = record_name(resource, &mut self.output);
         match verb {
             Verb::List => {
-                let pagination = Pagination { total_count: 1, total_pages: 1, current_page: 1 };
+                let pagination = Pagination::of_one();
                 (format!("{name}Page"), json!({"items": [record], "pagination": pagination}))
             }
             Verb::Delete => ("Deleted".into(), json!({"id": EXAMPLE_ID, "deleted": true})),

@@ -191,7 +191,10 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
             currency: row.currency,
         })
     };
-    Produced::page(query, &Page { items: found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total })
+    Produced::page(
+        query,
+        &Page { items: found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total: total.into() },
+    )
 }
 
 // ── Merging ──

@@ -1,7 +1,7 @@
 //! What is open on a day, as it is read.
 
-use super::{Aged, Coins, Grain, Left, Open, Side, Sums, of_currency};
-use crate::asked::Asked;
+use super::{Aged, Coins, Grain, Left, Open, Side, Sums, bucket_of, first_days_of_buckets, of_currency};
+use crate::asked::{AgingBy, Asked};
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use schema::aliases::{Aliases, Named};
 use schema::some::is_open;
 use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances};
 use schema::{account as accounts, party as parties};
-use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -35,7 +35,6 @@ answers::of_row! {
         open: Money,
         base_open: BookMoney,
         due_date: Option<Day>,
-        account_id: RecordId,
     }
 }
 
@@ -59,7 +58,8 @@ pub(crate) async fn control_accounts(cx: &Cx<'_>, r#type: AccountType) -> Result
 pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) -> Result<Aged> {
     let controls = control_accounts(cx, S::ACCOUNTS).await?;
     let aliases = asked.aliases(cx)?;
-    let (left, due) = left_open(cx, &controls, asked, &aliases).await?;
+    let questions = Questions { cx, controls: &controls, asked, aliases: &aliases };
+    let (summed, left, due) = questions.left_open(grain).await?;
     let due = due_dates(cx, &left, due, asked.point).await?;
     let named = match grain {
         Grain::Parties => HashMap::new(),
@@ -80,6 +80,19 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
         })
     });
     let mut open: Vec<Open> = open.collect::<Result<_>>()?;
+    for one in summed {
+        open.push(Open {
+            party: aliases.of(one.party_id),
+            document: RecordId::NONE,
+            kind: None,
+            number: None,
+            date: one.day,
+            due: one.day,
+            own: of_currency(&one.currency)?,
+            currency: one.currency,
+            left: Sums { own: one.own, base: one.base }.times(S::SIGN),
+        });
+    }
     open.sort_by(|left, right| (left.due, left.date, &left.number).cmp(&(right.due, right.date, &right.number)));
     let point = Point { as_of: Some(asked.as_of), ..asked.point };
     let control = match asked.party {
@@ -100,18 +113,100 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
     })
 }
 
-/// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
-/// happened since, however much was settled before. And when it is due, of what was open now.
-async fn left_open(
-    cx: &Cx<'_>,
-    controls: &[RecordId],
-    asked: &Asked,
-    aliases: &Aliases,
-) -> Result<(Vec<Left>, HashMap<RecordId, Day>)> {
-    let business = cx.business_id()?;
-    let mut now = open_items::Entity::find()
-        .select_only()
-        .columns([
+/// What is asked of open items.
+struct Questions<'q> {
+    cx: &'q Cx<'q>,
+    controls: &'q [RecordId],
+    asked: &'q Asked,
+    aliases: &'q Aliases,
+}
+
+answers::of_row! {
+    /// What is open with a party in a currency, of the items of a bucket.
+    struct Summed {
+        party_id: Named,
+        currency: String,
+        /// A day of the bucket.
+        day: Day,
+        own: i64,
+        base: i64,
+        items: i64,
+    }
+}
+
+impl Questions<'_> {
+    /// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
+    /// happened since, however much was settled before. And when it is due, of what was open now.
+    ///
+    /// Where parties are told of alone, the engine sums up all that nothing happened to since.
+    async fn left_open(&self, grain: Grain) -> Result<(Vec<Summed>, Vec<Left>, HashMap<RecordId, Day>)> {
+        let Self { cx, asked, .. } = *self;
+        let since = self.since().await?;
+        let then = asked.point.known_at;
+        let (summed, now) = if grain == Grain::Parties && then.is_none() {
+            let touched = self.items(Some(since.iter().map(|moved| moved.open_item_id).collect())).await?;
+            (self.summed(&touched).await?, touched)
+        } else {
+            (Vec::new(), self.items(None).await?)
+        };
+        let (mut left, mut due): (BTreeMap<RecordId, Left>, _) = (BTreeMap::new(), HashMap::new());
+        for item in now {
+            let of_item = Left {
+                open_item_id: item.id,
+                party_id: item.party_id,
+                document_id: item.document_id,
+                currency: item.currency,
+                date: item.date,
+                own: item.open.units(),
+                base: item.base_open.units(),
+            };
+            due.insert(item.id, item.due_date.unwrap_or(item.date));
+            left.insert(item.id, of_item);
+        }
+        let of_then = |moved: &&Left| then.is_some() || !left.contains_key(&moved.open_item_id);
+        let began = first_days(cx, since.iter().filter(of_then), then).await?;
+        for moved in since {
+            let (own, base) = (moved.own, moved.base);
+            let known = left.entry(moved.open_item_id).or_insert(Left {
+                own: 0,
+                base: 0,
+                date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
+                ..moved
+            });
+            known.own -= own;
+            known.base -= base;
+            if then.is_some() {
+                // What it says today may have been said since.
+                due.remove(&known.open_item_id);
+                known.date = began.get(&known.open_item_id).copied().unwrap_or(known.date);
+            }
+        }
+        let left = left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect();
+        Ok((summed, left, due))
+    }
+
+    /// Items that are open now.
+    fn open(&self) -> Result<Select<open_items::Entity>> {
+        let mut open = open_items::Entity::find()
+            .select_only()
+            .filter(open_items::Column::BusinessId.eq(self.cx.business_id()?))
+            .filter(open_items::Column::AccountId.is_in(self.controls.iter().copied()))
+            .filter(is_open());
+        if let Some(party) = self.asked.party {
+            open = open.filter(self.aliases.is(open_items::Column::PartyId, party));
+        }
+        if let Some(currency) = self.asked.currency.as_deref() {
+            open = open.filter(open_items::Column::Currency.eq(currency));
+        }
+        Ok(open)
+    }
+
+    /// Those of these, or all of them, one by one.
+    async fn items(&self, of: Option<Vec<RecordId>>) -> Result<Vec<Item>> {
+        if of.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
+        let mut open = self.open()?.columns([
             open_items::Column::Id,
             open_items::Column::PartyId,
             open_items::Column::DocumentId,
@@ -120,70 +215,86 @@ async fn left_open(
             open_items::Column::Open,
             open_items::Column::BaseOpen,
             open_items::Column::DueDate,
-            open_items::Column::AccountId,
-        ])
-        .filter(open_items::Column::BusinessId.eq(business))
-        .filter(is_open());
-    let mut since = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::OpenItemId)
-        .column(open_item_moves::Column::PartyId)
-        .column(open_item_moves::Column::DocumentId)
-        .column(open_item_moves::Column::Currency)
-        .column_as(open_item_moves::Column::Date.min(), "date")
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
-        .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-        .filter(open_item_moves::Column::BusinessId.eq(business))
-        .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()));
-    since = since
-        .filter(later(asked.as_of, asked))
-        .group_by(open_item_moves::Column::OpenItemId)
-        .group_by(open_item_moves::Column::PartyId)
-        .group_by(open_item_moves::Column::DocumentId)
-        .group_by(open_item_moves::Column::Currency);
-    if let Some(party) = asked.party {
-        now = now.filter(aliases.is(open_items::Column::PartyId, party));
-        since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
-    }
-    if let Some(currency) = asked.currency.as_deref() {
-        now = now.filter(open_items::Column::Currency.eq(currency));
-        since = since.filter(open_item_moves::Column::Currency.eq(currency));
-    }
-    let (mut left, mut due): (BTreeMap<RecordId, Left>, _) = (BTreeMap::new(), HashMap::new());
-    for item in now.read::<Item>(&cx.db).await?.into_iter().filter(|item| controls.contains(&item.account_id)) {
-        let of_item = Left {
-            open_item_id: item.id,
-            party_id: item.party_id,
-            document_id: item.document_id,
-            currency: item.currency,
-            date: item.date,
-            own: item.open.units(),
-            base: item.base_open.units(),
-        };
-        due.insert(item.id, item.due_date.unwrap_or(item.date));
-        left.insert(item.id, of_item);
-    }
-    let since: Vec<Left> = since.read(&cx.db).await?;
-    let then = asked.point.known_at;
-    let of_then = |moved: &&Left| then.is_some() || !left.contains_key(&moved.open_item_id);
-    let began = first_days(cx, since.iter().filter(of_then), then).await?;
-    for moved in since {
-        let (own, base) = (moved.own, moved.base);
-        let known = left.entry(moved.open_item_id).or_insert(Left {
-            own: 0,
-            base: 0,
-            date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
-            ..moved
-        });
-        known.own -= own;
-        known.base -= base;
-        if then.is_some() {
-            // What it says today may have been said since.
-            due.remove(&known.open_item_id);
-            known.date = began.get(&known.open_item_id).copied().unwrap_or(known.date);
+        ]);
+        if let Some(of) = of {
+            open = open.filter(among(self.cx, open_items::Column::Id, of));
         }
+        Ok(open.read(&self.cx.db).await?)
     }
-    Ok((left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect(), due))
+
+    /// What is open with each party, bucket by bucket, without some items.
+    async fn summed(&self, without: &[Item]) -> Result<Vec<Summed>> {
+        let Self { cx, asked, .. } = *self;
+        let since = || -> SimpleExpr {
+            let day = |column| Expr::col((open_items::Entity, column));
+            match asked.aging_by {
+                AgingBy::DueDate => {
+                    Func::coalesce([day(open_items::Column::DueDate), day(open_items::Column::Date)]).into()
+                }
+                AgingBy::DocumentDate => day(open_items::Column::Date),
+            }
+        };
+        let mut bucket = CaseStatement::new();
+        for (place, first) in (0_i64..).zip(first_days_of_buckets(asked)) {
+            bucket = bucket.case(since().gte(first), Expr::cust(place.to_string()));
+        }
+        let bucket: SimpleExpr = bucket.finally(Expr::cust("-1")).into();
+        let summed: Vec<Summed> = self
+            .open()?
+            .columns([open_items::Column::PartyId, open_items::Column::Currency])
+            .column_as(since().min(), "day")
+            .column_as(sum(cx, Expr::col(open_items::Column::Open)), "own")
+            .column_as(sum(cx, Expr::col(open_items::Column::BaseOpen)), "base")
+            .column_as(Expr::col(open_items::Column::Id).count(), "items")
+            .group_by(open_items::Column::PartyId)
+            .group_by(open_items::Column::Currency)
+            .group_by(bucket)
+            .read(&cx.db)
+            .await?;
+        let key = |party: Named, currency: &str, day: Day| (party, currency.to_owned(), bucket_of(day, asked));
+        let mut all: BTreeMap<_, Summed> =
+            summed.into_iter().map(|one| (key(one.party_id, &one.currency, one.day), one)).collect();
+        for item in without {
+            let day = match asked.aging_by {
+                AgingBy::DueDate => item.due_date.unwrap_or(item.date),
+                AgingBy::DocumentDate => item.date,
+            };
+            let of = all.get_mut(&key(item.party_id, &item.currency, day));
+            let of = of.ok_or_else(|| Error::internal("an open item stands in no sum"))?;
+            of.own -= item.open.units();
+            of.base -= item.base_open.units();
+            of.items -= 1;
+        }
+        Ok(all.into_values().filter(|one| one.items > 0).collect())
+    }
+
+    /// What happened to items since the day, item by item.
+    async fn since(&self) -> Result<Vec<Left>> {
+        let Self { cx, controls, asked, aliases } = *self;
+        let mut since = open_item_moves::Entity::find()
+            .select_only()
+            .column(open_item_moves::Column::OpenItemId)
+            .column(open_item_moves::Column::PartyId)
+            .column(open_item_moves::Column::DocumentId)
+            .column(open_item_moves::Column::Currency)
+            .column_as(open_item_moves::Column::Date.min(), "date")
+            .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
+            .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
+            .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
+            .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
+            .filter(later(asked.as_of, asked))
+            .group_by(open_item_moves::Column::OpenItemId)
+            .group_by(open_item_moves::Column::PartyId)
+            .group_by(open_item_moves::Column::DocumentId)
+            .group_by(open_item_moves::Column::Currency);
+        if let Some(party) = asked.party {
+            since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
+        }
+        if let Some(currency) = asked.currency.as_deref() {
+            since = since.filter(open_item_moves::Column::Currency.eq(currency));
+        }
+        Ok(since.read(&cx.db).await?)
+    }
 }
 
 /// The days on which items began that are settled, gone or changed by now, as was known then.

@@ -61,6 +61,8 @@ table! {
         pub debit: BookMoney,
         pub credit: BookMoney,
         pub currency_amount: Money,
+        /// How many lines that is.
+        pub lines: i64,
     }
 }
 
@@ -78,6 +80,7 @@ table! {
         pub debit: BookMoney,
         pub credit: BookMoney,
         pub currency_amount: Money,
+        pub lines: i64,
     }
 }
 
