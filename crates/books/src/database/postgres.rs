@@ -1,6 +1,7 @@
 //! PostgreSQL: connections for what writes, for what reads, and for what lets requests in.
 //!
-//! Owns: what each is used for, and that the schema is changed by one process at a time.
+//! Owns: what each is used for, that the schema is changed by one process at a time, and that the engine knows how large
+//! tables have become.
 
 use super::rows::Step;
 use super::standing::{Ill, Part, Standing, Trying};
@@ -13,11 +14,12 @@ use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Targ
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 #[derive(Debug, Clone)]
-pub struct Engine(Server, Arc<Standing>);
+pub struct Engine(Server, Arc<Standing>, Arc<Growing>);
 
 /// Questions outside a transaction.
 #[derive(Debug, Clone)]
@@ -39,7 +41,7 @@ pub struct Session {
 
 /// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
 #[derive(Debug)]
-pub struct Writer(Pool, Noting);
+pub struct Writer(Pool, Noting, Arc<Growing>);
 
 /// Who is told of what did not go well.
 #[derive(Debug, Clone)]
@@ -78,7 +80,8 @@ const MIGRATION: Duration = Duration::from_hours(24);
 impl Engine {
     pub async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let target = Target::of(&asked.url, asked.patience)?;
-        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?, standing))
+        let growing = Arc::new(Growing { target: target.clone(), batches: AtomicU64::new(0) });
+        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?, standing, growing))
     }
 
     fn noting(&self, part: Part) -> Noting {
@@ -94,7 +97,7 @@ impl Engine {
     }
 
     pub fn writer(&self) -> Writer {
-        Writer(self.0.writes.clone(), self.noting(Part::Writing))
+        Writer(self.0.writes.clone(), self.noting(Part::Writing), self.2.clone())
     }
 
     /// Why it cannot be reached, or takes no writes. Whoever does not get to know soon hears that it does not answer.
@@ -136,6 +139,49 @@ impl Engine {
 
     pub async fn close(&self) {
         self.0.close().await;
+    }
+}
+
+/// Plans are made for tables as large as the engine knows them to be, and it looks once a minute. Until then it takes tables
+/// that were empty for empty ones, any index of a company for as good as any other, and each guard and each reference that
+/// it checks reads more with every row.
+#[derive(Debug)]
+struct Growing {
+    target: Target,
+    /// Since this process began.
+    batches: AtomicU64,
+}
+
+/// Looks at the tables of which more was written since they were last looked at than there was then.
+const LOOK: &str = "DO $$ DECLARE grown record; BEGIN FOR grown IN \
+    SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid \
+    WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > GREATEST(c.reltuples, 50) \
+    LOOP EXECUTE 'ANALYZE ' || grown.name; END LOOP; END $$";
+/// After so many batches for the first time, and then whenever they have doubled.
+const FIRST_LOOK: u64 = 8;
+/// What is looked at is a sample; it is not waited for.
+const LOOKING: Duration = Duration::from_mins(1);
+
+impl Growing {
+    /// A batch was written.
+    fn another(self: &Arc<Self>) {
+        let batches = self.batches.fetch_add(1, Ordering::Relaxed) + 1;
+        if batches < FIRST_LOOK || !batches.is_power_of_two() {
+            return;
+        }
+        let growing = self.clone();
+        supervise::once("statistics", async move {
+            if let Err(fault) = growing.look().await {
+                tracing::debug!(%fault, "the engine did not look at what has grown");
+            }
+        });
+    }
+
+    async fn look(&self) -> Result<(), Fault> {
+        let link = Link::open(&self.target, LOOKING).await?;
+        let looked = link.batch(LOOK).await;
+        link.close().await;
+        looked.map(drop)
     }
 }
 
@@ -210,7 +256,10 @@ impl Writer {
             self.1.fault(fault);
         }
         match committed {
-            Committed::Done => Committing::Committed,
+            Committed::Done => {
+                self.2.another();
+                Committing::Committed
+            }
             Committed::Refused(fault) => Committing::Refused(fault.into()),
             Committed::Unknown(fault) => Committing::Unknown(fault.into()),
         }
