@@ -24,6 +24,8 @@ pub mod receipt_note;
 pub mod revaluation;
 pub mod sales_invoice;
 pub mod sales_order;
+#[cfg(test)]
+mod samples;
 pub mod stock_adjustment;
 mod year_end;
 

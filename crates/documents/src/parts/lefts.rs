@@ -205,7 +205,7 @@ impl Lefts {
         Self::of_discounts(cx, &own, sources, day).await
     }
 
-    fn of_invoices(named: Option<RecordId>, invoices: &[&Source], credits: &[Taker]) -> Result<Self> {
+    pub(crate) fn of_invoices(named: Option<RecordId>, invoices: &[&Source], credits: &[Taker]) -> Result<Self> {
         let mut lefts = Self::default();
         for source in invoices {
             lefts.lines.extend(whole_lines(&source.content.asked, &source.content.figures)?);

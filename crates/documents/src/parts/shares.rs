@@ -4,6 +4,8 @@
 //! price of its own takes the taxes by its amount. What names the invoice and none of its lines is bound by what is left of
 //! the whole.
 
+mod tests;
+
 use super::Direction;
 use super::derivation::Sources;
 use super::lefts::{Lefts, Pool, too_large};

@@ -2,6 +2,7 @@
 
 mod found;
 mod named;
+mod tests;
 
 use super::{Direction, origin};
 use crate::day::Day;

@@ -227,3 +227,12 @@ impl Sources {
         further.or_else(|| self.asked_line(line.document_id, source))
     }
 }
+
+#[cfg(test)]
+impl Sources {
+    /// For tables of cases: documents, of which nothing is left but what a case says.
+    pub(crate) fn sample(documents: impl IntoIterator<Item = Source>) -> Self {
+        let documents = documents.into_iter().map(|source| (source.row.id, source)).collect();
+        Self { documents, ..Self::default() }
+    }
+}

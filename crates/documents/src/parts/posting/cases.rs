@@ -6,24 +6,16 @@ use super::*;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::BusinessId;
-use crate::money::{BookMoney, Percent, Quantity, Rate, Rounding, UnitPrice};
+use crate::money::{BookMoney, Percent, Quantity, UnitPrice};
 use crate::parts::line::{TaxChoice, TradeLineAsked};
 use crate::parts::{Posts, TradeKind};
-use rules::exchange::Home;
+use crate::samples::{components, exchange, id, rules};
 use rules::posting::Posting;
+use rules::tax::TaxDirection;
 use rules::tax::facts::{Code, Common, Computed, TaxOrigin, TaxSide};
-use rules::tax::figures::{Priced, Rules, compute};
-use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxRounding};
+use rules::tax::figures::{Priced, compute};
 use schema::tables::FactSide;
 use std::collections::BTreeMap;
-use words::exact::BookCoin;
-
-/// An account by its code in the general chart.
-fn account(code: u128) -> RecordId {
-    RecordId(uuid::Uuid::from_u128(code))
-}
-
-const HOME: Home<'static> = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
 
 pub(crate) struct Case {
     pub(crate) name: &'static str,
@@ -45,24 +37,11 @@ pub(crate) const ALL_BACK: &str = "100";
 
 fn posted<K: TradeKind>(case: &Case) -> String {
     let Posts::Bill(posting) = K::POSTING else { panic!("it charges nobody") };
-    let component = |(sequence, (rate, kind, recoverable)): (i64, &(&str, TaxKind, &str))| TaxComponent {
-        id: account(9_000 + u128::try_from(sequence).unwrap()),
-        name: format!("T{sequence}"),
-        rate: Percent::parse(rate).unwrap(),
-        rates: Vec::new(),
-        kind: *kind,
-        is_compound: sequence > 1,
-        sequence,
-        recoverable_percent: Percent::parse(recoverable).unwrap(),
-        payable_account_id: (sequence > 1).then(|| account(2205)),
-        receivable_account_id: None,
-        boxes: TaxBoxes::default(),
-    };
-    let components: Vec<TaxComponent> = (1..).zip(case.tax).map(component).collect();
-    let code = account(8_000);
+    let components = components(case.tax);
+    let code = id(8_000);
     let line = |(place, (quantity, price, discount, net)): (u128, &(&str, &str, &str, u128))| TradeLineAsked {
-        id: Some(account(7_000 + place)),
-        account: Some(account(*net)),
+        id: Some(id(7_000 + place)),
+        account: Some(id(*net)),
         quantity: Some(Quantity::parse(quantity).unwrap()),
         price: Some(UnitPrice::parse(price).unwrap()),
         discount: (*discount != "0").then(|| rules::tax::figures::Discount::Percent(Percent::parse(discount).unwrap())),
@@ -70,18 +49,8 @@ fn posted<K: TradeKind>(case: &Case) -> String {
         ..TradeLineAsked::default()
     };
     let asked = TradeAsked { lines: (0..).zip(case.lines).map(line).collect(), ..TradeAsked::default() };
-    let currency = if case.rate == "1" { "EUR" } else { "USD" };
-    let exchange = Exchange { home: HOME, currency, rate: Rate::parse(case.rate).unwrap() };
-    let rules = Rules {
-        decimals: 2,
-        rounding: Rounding::HalfUp,
-        tax_rounding: TaxRounding::Document,
-        inclusive: case.inclusive,
-        rates_of: "2026-03-10".parse().unwrap(),
-        tolerance: 0,
-        rate: exchange.rate,
-        increment: None,
-    };
+    let exchange = exchange(case.rate);
+    let rules = rules(case.inclusive, case.rate);
     let priced = |line: &TradeLineAsked| Priced {
         quantity: line.quantity(),
         price: line.price.unwrap(),
@@ -94,7 +63,7 @@ fn posted<K: TradeKind>(case: &Case) -> String {
     let base = InBase::of(&figures, &totals, &exchange).unwrap();
     let facts: Vec<_> = case.goods.map(fact).into_iter().collect();
     let chart = books::chart::sample();
-    let control = account(if K::DIRECTION.is_sale() { 1200 } else { 2100 });
+    let control = id(if K::DIRECTION.is_sale() { 1200 } else { 2100 });
     let accounts = Accounts { chart: &chart, control, is_opening: case.opening };
     let common = Common {
         exchange: &exchange,
@@ -127,15 +96,15 @@ fn posted<K: TradeKind>(case: &Case) -> String {
 }
 
 fn fact((kind, goods): (FactKind, [(u128, &str); 4])) -> stock_facts::Model {
-    let [stock, waits, cost, variance] = goods.map(|(code, amount)| (account(code), BookMoney::parse(amount).unwrap()));
+    let [stock, waits, cost, variance] = goods.map(|(code, amount)| (id(code), BookMoney::parse(amount).unwrap()));
     stock_facts::Model {
         business_id: BusinessId::default(),
-        id: account(1),
+        id: id(1),
         item_id: RecordId::default(),
         date: Day::default(),
         place: 1,
         document_id: RecordId::default(),
-        line_id: account(7_000),
+        line_id: id(7_000),
         kind,
         side: FactSide::Document,
         quantity: Quantity::ZERO,
@@ -195,9 +164,9 @@ type OfGoods = (&'static str, FactKind, [(u128, &'static str); 4], &'static str)
 pub(crate) fn hold_goods<K: TradeKind>(cases: &[OfGoods]) {
     let Posts::Goods(posting) = K::POSTING else { panic!("it is no note of goods") };
     for (name, kind, goods, wanted) in cases {
-        let line = TradeLineAsked { id: Some(account(7_000)), ..TradeLineAsked::default() };
+        let line = TradeLineAsked { id: Some(id(7_000)), ..TradeLineAsked::default() };
         let asked = TradeAsked { lines: vec![line], ..TradeAsked::default() };
-        let exchange = Exchange { home: HOME, currency: "EUR", rate: Rate::ONE };
+        let exchange = exchange("1");
         let chart = books::chart::sample();
         let stock = [fact((*kind, *goods))];
         let note = GoodsNote { asked: &asked, exchange: &exchange, chart: &chart, stock: &stock };

@@ -145,45 +145,10 @@ fn turned<F: Funds>(target: &open_items::Model, amount: F) -> F {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{BusinessId, RecordId};
-    use crate::money::Rounding;
+    use crate::samples::{HOME, id, item, money, worth};
     use rules::posting::Posting;
     use rules::purpose::Purpose;
-    use schema::aliases::Named;
-    use schema::tables::DocumentKind;
     use std::collections::BTreeMap;
-    use words::exact::BookCoin;
-
-    fn account(code: u128) -> RecordId {
-        RecordId(uuid::Uuid::from_u128(code))
-    }
-
-    fn money(text: &str) -> Money {
-        Money::parse(text).unwrap()
-    }
-
-    fn worth(text: &str) -> BookMoney {
-        BookMoney::parse(text).unwrap()
-    }
-
-    /// An open item on an account: what is open, and what that is carried at.
-    fn item(code: u128, currency: &str, open: &str, base: &str) -> open_items::Model {
-        open_items::Model {
-            business_id: BusinessId::default(),
-            id: RecordId::default(),
-            document_id: RecordId::default(),
-            kind: DocumentKind::default(),
-            party_id: Named::default(),
-            account_id: account(code),
-            currency: currency.into(),
-            date: "2026-03-10".parse().unwrap(),
-            due_date: None,
-            amount: money(open),
-            base: worth(base),
-            open: money(open),
-            base_open: worth(base),
-        }
-    }
 
     /// What it posts, and the gain.
     fn settled(source: &open_items::Model, target: &open_items::Model, amounts: [&str; 4]) -> String {
@@ -192,15 +157,14 @@ mod tests {
         let taken = Taken { used: amount, settled: Money::from_units(sum), discount, write_off, withheld };
         let sides = if target.amount.is_negative() { (4800, 4800, 2210) } else { (6820, 6810, 1410) };
         let chart = books::chart::sample();
-        let free = |code| chart.free(account(code), Purpose::WriteOff).unwrap();
+        let free = |code| chart.free(id(code), Purpose::WriteOff).unwrap();
         let accounts = Accounts {
             discount: free(sides.0),
             write_off: free(sides.1),
-            withheld: chart.tax(account(sides.2)).unwrap(),
+            withheld: chart.tax(id(sides.2)).unwrap(),
             exchange: free(4900),
         };
-        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
-        let relief = relieve(source, target, &taken, (&chart, &accounts), home).unwrap();
+        let relief = relieve(source, target, &taken, (&chart, &accounts), HOME).unwrap();
         let posting = Posting::balanced(relief.lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
@@ -287,7 +251,6 @@ mod tests {
 
     #[test]
     fn a_part_of_trillions_is_exact_to_the_coin() {
-        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
         for (open, base, part, expected) in [
             // Just below the half of a coin, by less than 28 digits can tell.
             ("900000000000000", "900000000000000", "450000000000000", "450000000000000"),
@@ -296,16 +259,15 @@ mod tests {
             ("900000000000001.01", "450000000000000.50", "0.01", "0"),
         ] {
             let open = item(1200, "USD", open, base);
-            assert_eq!(relieved(&open, money(part), home).unwrap(), worth(expected), "{part}");
+            assert_eq!(relieved(&open, money(part), HOME).unwrap(), worth(expected), "{part}");
         }
     }
 
     #[test]
     fn the_last_part_takes_what_is_left() {
-        let home = Home { currency: "EUR", coin: BookCoin::new(2, Rounding::HalfUp) };
         let mut open = item(1200, "USD", "100", "33.33");
         for (part, expected) in [("33.33", "11.11"), ("33.33", "11.11"), ("33.34", "11.11")] {
-            let base = relieved(&open, money(part), home).unwrap();
+            let base = relieved(&open, money(part), HOME).unwrap();
             assert_eq!(base, worth(expected));
             open.open = open.open.checked_sub(money(part)).unwrap();
             open.base_open = open.base_open.checked_sub(base).unwrap();
