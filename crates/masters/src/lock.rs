@@ -221,19 +221,20 @@ impl Master for Locks {
     async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         check_users(cx, draft).await?;
         let before = in_force(cx).await?;
-        let hard = Day::of_value(draft.get(Column::HardLockDate));
-        if let Some(last) = before.as_ref().and_then(|lock| lock.hard_lock_date)
-            && hard.is_none_or(|hard| hard < last)
-        {
-            return Err(Error::Conflict(Conflict {
-                code: "invalid_state",
-                title: "The hard lock never moves back".into(),
-                errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
-            }));
-        }
+        let last = before.as_ref().and_then(|lock| lock.hard_lock_date);
+        check_hard(last, Day::of_value(draft.get(Column::HardLockDate)))?;
         draft.set(Column::Sequence, before.map_or(1, |lock| lock.sequence + 1));
         Ok(())
     }
+}
+
+fn check_hard(last: Option<Day>, wanted: Option<Day>) -> Result<()> {
+    let Some(last) = last.filter(|last| wanted.is_none_or(|wanted| wanted < *last)) else { return Ok(()) };
+    Err(Error::Conflict(Conflict {
+        code: "invalid_state",
+        title: "The hard lock never moves back".into(),
+        errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
+    }))
 }
 
 async fn check_users(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<()> {
@@ -267,6 +268,10 @@ pub(crate) async fn dates_in_force(
         .order_by_asc(Column::Sequence)
         .models(&cx.db)
         .await?;
-    // The newest of each company comes last.
-    Ok(locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect())
+    Ok(dates_of(locks))
+}
+
+/// The soft lock of each company, where the newest of each comes last.
+fn dates_of(locks: Vec<table::Model>) -> HashMap<BusinessId, Option<Day>> {
+    locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect()
 }

@@ -275,7 +275,7 @@ impl Master for NumberSeries {
     }
 
     async fn inserted(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<()> {
-        if draft.get(Column::IsDefault) == Some(&Value::from(true)) {
+        if makes_default(draft) {
             let row = rows::row::<Self>(cx, id).await?;
             dethrone(cx, row.r#type, id).await?;
         }
@@ -283,37 +283,11 @@ impl Master for NumberSeries {
     }
 
     async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
-        let refuse = |code: &'static str, field: &str, why: &str| {
-            Err(Error::Conflict(Conflict {
-                code,
-                title: "The number series cannot be changed like this".into(),
-                errors: FieldErrors::one(field, why),
-            }))
-        };
-        let differs = |column: Column, value: Value| draft.get(column) != Some(&value);
-        if differs(Column::Type, row.r#type.into()) {
-            return refuse("in_use", "type", "cannot change");
-        }
-        let makes_default = draft.get(Column::IsDefault) == Some(&Value::from(true));
-        if row.is_default && !makes_default {
-            return refuse(
-                "invalid_state",
-                "isDefault",
-                "must stay until another series of the kind is made the default",
-            );
-        }
+        check_kept(row, draft)?;
         if is_issued(cx, row.id).await? {
-            for (column, field, value) in [
-                (Column::Pattern, "pattern", Value::from(row.pattern.clone())),
-                (Column::ResetOn, "resetOn", row.reset_on.into()),
-                (Column::FirstNumber, "firstNumber", row.first_number.into()),
-            ] {
-                if differs(column, value) {
-                    return refuse("in_use", field, "cannot change once numbers were given");
-                }
-            }
+            check_issued(row, draft)?;
         }
-        if makes_default && !row.is_default {
+        if makes_default(draft) && !row.is_default {
             dethrone(cx, row.r#type, row.id).await?;
         }
         Ok(())
@@ -331,6 +305,47 @@ impl Master for NumberSeries {
         }
         Ok(())
     }
+}
+
+fn makes_default(draft: &Columns<Column>) -> bool {
+    draft.get(Column::IsDefault) == Some(&Value::from(true))
+}
+
+fn differs(draft: &Columns<Column>, column: Column, value: Value) -> bool {
+    draft.get(column) != Some(&value)
+}
+
+fn refuse(code: &'static str, field: &str, why: &str) -> Result<()> {
+    Err(Error::Conflict(Conflict {
+        code,
+        title: "The number series cannot be changed like this".into(),
+        errors: FieldErrors::one(field, why),
+    }))
+}
+
+/// What of a series stays, whatever was numbered by it.
+fn check_kept(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    if differs(draft, Column::Type, row.r#type.into()) {
+        return refuse("in_use", "type", "cannot change");
+    }
+    if row.is_default && !makes_default(draft) {
+        return refuse("invalid_state", "isDefault", "must stay until another series of the kind is made the default");
+    }
+    Ok(())
+}
+
+/// What of a series stays once it has given numbers.
+fn check_issued(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    for (column, field, value) in [
+        (Column::Pattern, "pattern", Value::from(row.pattern.clone())),
+        (Column::ResetOn, "resetOn", row.reset_on.into()),
+        (Column::FirstNumber, "firstNumber", row.first_number.into()),
+    ] {
+        if differs(draft, column, value) {
+            return refuse("in_use", field, "cannot change once numbers were given");
+        }
+    }
+    Ok(())
 }
 
 async fn is_issued(cx: &Cx<'_>, id: RecordId) -> Result<bool> {

@@ -408,20 +408,7 @@ impl Master for TaxCodeRecords {
 
     async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
         let Some(until) = last_use(cx, row.id).await? else { return Ok(()) };
-        let wanted: Vec<TaxComponent> = draft.json(Column::Components)?;
-        let same = wanted.len() == row.components.0.len()
-            && wanted.iter().zip(&row.components.0).all(|(new, old)| new.used(until) == old.used(until));
-        if same {
-            return Ok(());
-        }
-        Err(Error::Conflict(Conflict {
-            code: "in_use",
-            title: "The tax code was used; its past cannot change".into(),
-            errors: FieldErrors::one(
-                "components",
-                format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
-            ),
-        }))
+        check_past(&row.components.0, &draft.json::<Vec<TaxComponent>>(Column::Components)?, until)
     }
 
     async fn inserted(cx: &Cx<'_>, _: RecordId, draft: &Columns<Column>) -> Result<()> {
@@ -461,6 +448,21 @@ impl Master for TaxCodeRecords {
         }
         Ok(())
     }
+}
+
+/// Refuses components that would have been others by a day until which the code was used.
+fn check_past(old: &[TaxComponent], wanted: &[TaxComponent], until: Day) -> Result<()> {
+    if wanted.len() == old.len() && wanted.iter().zip(old).all(|(new, old)| new.used(until) == old.used(until)) {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict {
+        code: "in_use",
+        title: "The tax code was used; its past cannot change".into(),
+        errors: FieldErrors::one(
+            "components",
+            format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
+        ),
+    }))
 }
 
 /// The accounts that components name.
