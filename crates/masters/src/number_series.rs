@@ -433,3 +433,72 @@ async fn gaps(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Produced> {
     let row = rows::row::<NumberSeries>(cx, id.ok_or(Error::NotFound)?).await?;
     Produced::json(&SeriesGaps { items: gaps_of(cx, row.id, row.first_number).await? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{draft, row, said};
+    use serde_json::Value as Json;
+
+    #[test]
+    fn a_series_that_says_little_begins_at_one_with_each_year_and_takes_no_number_by_hand() {
+        let made = row::<NumberSeries>(&[
+            ("/firstNumber", json!(null)),
+            ("/resetOn", json!(null)),
+            ("/allowManual", json!(null)),
+            ("/chronological", json!(null)),
+            ("/isDefault", json!(null)),
+            ("/status", json!(null)),
+        ]);
+        assert_eq!((made.first_number, made.reset_on, made.allow_manual), (1, ResetOn::FiscalYear, false));
+        assert_eq!((made.chronological, made.is_default, made.status), (Chronology::Off, false, SeriesStatus::Active));
+        assert_eq!(
+            (made.name_key.as_str(), made.search.as_str()),
+            ("closing entries", "closing entries cl-{fy}-{000}")
+        );
+    }
+
+    /// One change of a series, and what is said to it before and after numbers were given.
+    type Case<'c> = (&'c [(&'c str, Json)], &'c str, &'c str);
+
+    fn hold(kept: &[(&str, Json)], cases: &[Case<'_>]) {
+        let series = row::<NumberSeries>(kept);
+        for (changes, always, issued) in cases {
+            let wanted = draft::<NumberSeries>(&[kept, changes].concat());
+            assert_eq!(said(check_kept(&series, &wanted)), *always, "{changes:?}");
+            assert_eq!(said(check_issued(&series, &wanted)), *issued, "{changes:?}, once numbers were given");
+        }
+    }
+
+    #[test]
+    fn what_numbers_were_written_by_stays_once_there_are_any() {
+        let fixed = |field: &str| format!("in_use: {field}: cannot change once numbers were given");
+        hold(
+            &[],
+            &[
+                (&[("/type", json!("salesInvoice"))], "in_use: type: cannot change", "fine"),
+                (&[("/pattern", json!("CL-{FY}-{0000}"))], "fine", &fixed("pattern")),
+                (&[("/firstNumber", json!(100))], "fine", &fixed("firstNumber")),
+                (&[("/resetOn", json!("never"))], "fine", &fixed("resetOn")),
+                (&[("/name", json!("Year's end"))], "fine", "fine"),
+                (&[("/chronological", json!("block")), ("/allowManual", json!(true))], "fine", "fine"),
+                (&[("/status", json!("archived"))], "fine", "fine"),
+                (&[("/isDefault", json!(true))], "fine", "fine"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_default_of_a_kind_stays_until_there_is_another() {
+        let why = "invalid_state: isDefault: must stay until another series of the kind is made the default";
+        hold(
+            &[("/isDefault", json!(true))],
+            &[
+                (&[], "fine", "fine"),
+                (&[("/isDefault", json!(false))], why, "fine"),
+                (&[("/isDefault", json!(null))], why, "fine"),
+                (&[("/isDefault", json!(false)), ("/status", json!("archived"))], why, "fine"),
+            ],
+        );
+    }
+}
