@@ -1,15 +1,17 @@
 //! For tests beside the checks of resources: what a check finds in a body.
 
+use crate::error::FieldErrors;
 use crate::resource::Resource;
+use ::books::access::Business;
 use serde_json::Value;
 
-/// What the check of a resource finds in its example once some of it is changed, by the pointers of members; a member that
-/// is not there is put in. Each fault is its field and its words.
+/// What the check of a resource makes of its example once some of it is changed, by the pointers of members; a member that
+/// is not there is put in. Where a rule asks the company, it asks the one that is given.
 ///
 /// # Panics
 /// Where the change names no place, or the body is none at all.
 #[allow(clippy::panic, reason = "only tests call it")]
-pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
+pub fn checked<R: Resource>(business: Option<&Business>, changes: &[(&str, Value)]) -> Result<R::Draft, FieldErrors> {
     let mut body = R::example();
     for (pointer, value) in changes {
         let Some((outer, name)) = pointer.rsplit_once('/') else { panic!("{pointer} is no pointer") };
@@ -18,14 +20,23 @@ pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
             other => panic!("{pointer} is in no object: {other:?}"),
         }
     }
-    let input = match serde_json::from_value(body) {
-        Ok(input) => input,
+    match serde_json::from_value(body) {
+        Ok(input) => R::check(business, input),
         Err(error) => panic!("{changes:?}: {error}"),
-    };
-    match R::check(None, input) {
-        Ok(_) => Vec::new(),
-        Err(faults) => faults.iter().map(|(field, said)| format!("{field}: {}", said.join("; "))).collect(),
     }
+}
+
+/// What the check of a resource finds in its changed example. Each fault is its field and its words.
+///
+/// # Panics
+/// As [`checked`].
+pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
+    checked::<R>(None, changes).err().map(|faults| told(&faults)).unwrap_or_default()
+}
+
+/// Each fault, as its field and its words.
+pub fn told(faults: &FieldErrors) -> Vec<String> {
+    faults.iter().map(|(field, said)| format!("{field}: {}", said.join("; "))).collect()
 }
 
 /// What is changed, and how the faults of it begin.

@@ -177,7 +177,7 @@ impl Resource for ApiKeys {
         let secret = secret()?;
         let mut draft = draft.clone();
         draft.set(Column::Digest, digest(&secret));
-        draft.set(Column::Hint, secret.chars().take(PREFIX.len() + 4).collect::<String>());
+        draft.set(Column::Hint, hint_of(&secret));
         draft.set(Column::UserId, cx.user);
         let view = master::create::<Self>(cx, &draft).await?;
         Ok(ApiKeyView { secret: Some(secret), ..view })
@@ -195,6 +195,11 @@ impl Resource for ApiKeys {
 /// 160 random bits.
 fn secret() -> Result<String> {
     Ok(format!("{PREFIX}{}", random_letters(PLAIN, 32)?))
+}
+
+/// What of a key is shown to know it by: 20 of its 160 bits.
+fn hint_of(secret: &str) -> String {
+    secret.chars().take(PREFIX.len() + 4).collect()
 }
 
 /// Ends the keys that a member made in the company in scope.

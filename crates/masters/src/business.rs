@@ -291,26 +291,10 @@ impl Master for Businesses {
         if draft.get(Column::BaseCurrency) != Some(&currency) && has_records(cx, row.id).await? {
             return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
         }
-        for (field, column, day) in [
-            ("fiscalYearStartMonth", Column::FiscalYearStartMonth, row.fiscal_year_start_month),
-            ("fiscalYearStartDay", Column::FiscalYearStartDay, row.fiscal_year_start_day),
-        ] {
-            if draft.get(column) != Some(&Value::from(day)) && has_numbers(cx, row.id).await? {
-                return Err(Error::Conflict(Conflict {
-                    code: "in_use",
-                    title: "The fiscal year cannot move once documents were numbered by it".into(),
-                    errors: FieldErrors::one(field, "cannot change once documents were numbered"),
-                }));
-            }
-        }
-        // Stock, money abroad and what is due by cash are functions of what there is, rounded one way on every day.
-        let mode = settings_of(draft)?.map(|settings| settings.rounding_mode);
-        if mode.is_some_and(|mode| mode != row.settings.0.rounding_mode) && has_numbers(cx, row.id).await? {
-            return Err(Error::Conflict(Conflict {
-                code: "in_use",
-                title: "How halves are rounded cannot change once documents were numbered".into(),
-                errors: FieldErrors::one("settings.roundingMode", "cannot change once documents were numbered"),
-            }));
+        if let Some(moved) = moved_under_numbers(row, draft)?
+            && has_numbers(cx, row.id).await?
+        {
+            return Err(moved);
         }
         Ok(())
     }
@@ -319,12 +303,7 @@ impl Master for Businesses {
         if settings_of(draft)?.is_some_and(|settings| settings.tax_basis != row.settings.0.tax_basis) {
             cx.taxed().rebase(row.id);
         }
-        let mut moved = row.system_accounts.0.clone();
-        let now = named_accounts(draft)?;
-        moved.retain(|role, account| now.get(role) != Some(account));
-        let moved: HashSet<RecordId> =
-            moved.iter().flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect();
-        settle(cx, row.id, moved).await
+        settle(cx, row.id, moved_accounts(&row.system_accounts.0, &named_accounts(draft)?)).await
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
@@ -354,6 +333,36 @@ impl Master for Businesses {
         schema::lock::Entity::delete_many().filter(locks).exec(&cx.db).await?;
         Ok(())
     }
+}
+
+/// The accounts that lost a role, and those that took it.
+fn moved_accounts(before: &BTreeMap<SystemRole, RecordId>, now: &BTreeMap<SystemRole, RecordId>) -> HashSet<RecordId> {
+    let moved = before.iter().filter(|(role, account)| now.get(role) != Some(account));
+    moved.flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect()
+}
+
+/// What is refused of a change once documents were numbered.
+fn moved_under_numbers(row: &table::Model, draft: &Columns<Column>) -> Result<Option<Error>> {
+    let refusal = |title: &str, field: &str| {
+        let errors = FieldErrors::one(field, "cannot change once documents were numbered");
+        Error::Conflict(Conflict { code: "in_use", title: title.into(), errors })
+    };
+    for (field, column, day) in [
+        ("fiscalYearStartMonth", Column::FiscalYearStartMonth, row.fiscal_year_start_month),
+        ("fiscalYearStartDay", Column::FiscalYearStartDay, row.fiscal_year_start_day),
+    ] {
+        if draft.get(column) != Some(&Value::from(day)) {
+            let title = "The fiscal year cannot move once documents were numbered by it";
+            return Ok(Some(refusal(title, field)));
+        }
+    }
+    // Stock, money abroad and what is due by cash are functions of what there is, rounded one way on every day.
+    let mode = settings_of(draft)?.map(|settings| settings.rounding_mode);
+    if mode.is_some_and(|mode| mode != row.settings.0.rounding_mode) {
+        let title = "How halves are rounded cannot change once documents were numbered";
+        return Ok(Some(refusal(title, "settings.roundingMode")));
+    }
+    Ok(None)
 }
 
 async fn has_numbers(cx: &Cx<'_>, id: BusinessId) -> Result<bool> {

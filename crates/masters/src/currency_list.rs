@@ -101,29 +101,7 @@ impl Resource for Currencies {
         // The latest comes last, and stays.
         let latest: HashMap<String, (Rate, Day)> =
             known.into_iter().map(|row| (row.currency, (row.rate, row.date))).collect();
-        let mut all: Vec<CurrencyView> = currency::all()
-            .map(|(code, digits)| {
-                let is_base = code == base;
-                let known = latest.get(code);
-                CurrencyView {
-                    code: code.to_owned(),
-                    digits,
-                    is_base,
-                    is_active: is_base || known.is_some(),
-                    exchange_rate: known.map(|(rate, _)| *rate).or(is_base.then_some(Rate::ONE)),
-                    exchange_rate_date: known.map(|(_, day)| *day),
-                }
-            })
-            .filter(|one| matches(one, query))
-            .collect();
-        all.sort_by(|left, right| left.code.cmp(&right.code));
-        if query.sort.first().is_some_and(|(_, direction)| *direction == Direction::Descending) {
-            all.reverse();
-        }
-        let total = all.len() as u64;
-        let skipped = usize::try_from((query.page - 1).saturating_mul(query.page_size)).unwrap_or(usize::MAX);
-        let size = usize::try_from(query.page_size).unwrap_or(usize::MAX);
-        Ok(Page { items: all.into_iter().skip(skipped).take(size).collect(), total: total.into() })
+        Ok(listed(&base, &latest, query))
     }
 
     async fn get(_: &Cx<'_>, _: RecordId) -> Result<CurrencyView> {
@@ -131,6 +109,33 @@ impl Resource for Currencies {
     }
 
     read_only!();
+}
+
+/// A page of all currencies, with the latest rate of each in the company's.
+fn listed(base: &str, latest: &HashMap<String, (Rate, Day)>, query: &ListQuery) -> Page<CurrencyView> {
+    let mut all: Vec<CurrencyView> = currency::all()
+        .map(|(code, digits)| {
+            let is_base = code == base;
+            let known = latest.get(code);
+            CurrencyView {
+                code: code.to_owned(),
+                digits,
+                is_base,
+                is_active: is_base || known.is_some(),
+                exchange_rate: known.map(|(rate, _)| *rate).or(is_base.then_some(Rate::ONE)),
+                exchange_rate_date: known.map(|(_, day)| *day),
+            }
+        })
+        .filter(|one| matches(one, query))
+        .collect();
+    all.sort_by(|left, right| left.code.cmp(&right.code));
+    if query.sort.first().is_some_and(|(_, direction)| *direction == Direction::Descending) {
+        all.reverse();
+    }
+    let total = all.len() as u64;
+    let skipped = usize::try_from((query.page - 1).saturating_mul(query.page_size)).unwrap_or(usize::MAX);
+    let size = usize::try_from(query.page_size).unwrap_or(usize::MAX);
+    Page { items: all.into_iter().skip(skipped).take(size).collect(), total: total.into() }
 }
 
 fn matches(one: &CurrencyView, query: &ListQuery) -> bool {

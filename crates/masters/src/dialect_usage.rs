@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub struct DialectUsage;
 
@@ -78,18 +78,19 @@ fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFut
         if cx.require(ResourceKey::Users, Action::View).is_err() {
             items.iter_mut().filter(|one| one.user_id != cx.user).for_each(|one| one.email = None);
         }
-        items.retain(|one| {
-            let dialect = query.filter("dialect").is_none_or(|asked| *asked == FilterValue::OneOf(one.dialect.clone()));
-            let user =
-                query.filter("userId").is_none_or(|asked| *asked == FilterValue::Identifier(RecordId(one.user_id.0)));
-            let since = match query.filter("since") {
-                Some(FilterValue::Time(since)) => one.last_call_at >= *since,
-                _ => true,
-            };
-            dialect && user && since
-        });
+        items.retain(|one| is_asked_for(one, query));
         Produced::json(&Uses { items })
     })
+}
+
+fn is_asked_for(one: &Use, query: &ListQuery) -> bool {
+    let dialect = query.filter("dialect").is_none_or(|asked| *asked == FilterValue::OneOf(one.dialect.clone()));
+    let user = query.filter("userId").is_none_or(|asked| *asked == FilterValue::Identifier(RecordId(one.user_id.0)));
+    let since = match query.filter("since") {
+        Some(FilterValue::Time(since)) => one.last_call_at >= *since,
+        _ => true,
+    };
+    dialect && user && since
 }
 
 /// Who speaks which dialect in a company, in an order that another call does not change.
@@ -100,6 +101,11 @@ pub async fn uses(connection: &impl ConnectionTrait, business: BusinessId) -> Re
         .all(connection)
         .await?;
     let emails = emails_of(connection, rows.iter().map(|row| row.user_id)).await?;
+    Ok(by_program(rows, &emails))
+}
+
+/// Calls by user, program and dialect; within each in the order in which they come.
+fn by_program(rows: Vec<table::Model>, emails: &HashMap<UserId, String>) -> Vec<Use> {
     let mut by_program: BTreeMap<(UserId, String, String), Vec<OperationUse>> = BTreeMap::new();
     for row in rows {
         let of_program = by_program.entry((row.user_id, row.agent, row.dialect)).or_default();
@@ -114,7 +120,7 @@ pub async fn uses(connection: &impl ConnectionTrait, business: BusinessId) -> Re
         last_call_at: operations.iter().map(|one| one.last_call_at).max().unwrap_or_default(),
         operations,
     };
-    Ok(by_program.into_iter().map(used).collect())
+    by_program.into_iter().map(used).collect()
 }
 
 impl Resource for DialectUsage {

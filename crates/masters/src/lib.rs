@@ -21,6 +21,8 @@ pub mod party;
 pub mod payment_term;
 pub mod permission;
 pub mod profile;
+#[cfg(test)]
+mod samples;
 pub mod session;
 pub mod tax_code;
 pub mod user;

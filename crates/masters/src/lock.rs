@@ -221,19 +221,20 @@ impl Master for Locks {
     async fn complete(cx: &Cx<'_>, _: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         check_users(cx, draft).await?;
         let before = in_force(cx).await?;
-        let hard = Day::of_value(draft.get(Column::HardLockDate));
-        if let Some(last) = before.as_ref().and_then(|lock| lock.hard_lock_date)
-            && hard.is_none_or(|hard| hard < last)
-        {
-            return Err(Error::Conflict(Conflict {
-                code: "invalid_state",
-                title: "The hard lock never moves back".into(),
-                errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
-            }));
-        }
+        let last = before.as_ref().and_then(|lock| lock.hard_lock_date);
+        check_hard(last, Day::of_value(draft.get(Column::HardLockDate)))?;
         draft.set(Column::Sequence, before.map_or(1, |lock| lock.sequence + 1));
         Ok(())
     }
+}
+
+fn check_hard(last: Option<Day>, wanted: Option<Day>) -> Result<()> {
+    let Some(last) = last.filter(|last| wanted.is_none_or(|wanted| wanted < *last)) else { return Ok(()) };
+    Err(Error::Conflict(Conflict {
+        code: "invalid_state",
+        title: "The hard lock never moves back".into(),
+        errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
+    }))
 }
 
 async fn check_users(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<()> {
@@ -267,6 +268,96 @@ pub(crate) async fn dates_in_force(
         .order_by_asc(Column::Sequence)
         .models(&cx.db)
         .await?;
-    // The newest of each company comes last.
-    Ok(locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect())
+    Ok(dates_of(locks))
+}
+
+/// The soft lock of each company, where the newest of each comes last.
+fn dates_of(locks: Vec<table::Model>) -> HashMap<BusinessId, Option<Day>> {
+    locks.into_iter().map(|lock| (lock.business_id, lock.lock_date)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{day, draft, row, said};
+    use sea_orm::prelude::Uuid;
+
+    #[test]
+    fn each_day_of_a_lock_is_kept_as_its_own() {
+        let fields =
+            ["lockDate", "salesLockDate", "purchaseLockDate", "bankLockDate", "stockLockDate", "journalLockDate"];
+        let fields = fields.into_iter().chain(["hardLockDate"]);
+        for (place, field) in fields.enumerate() {
+            let (none, one) = (json!(null), json!("2026-06-30"));
+            let mut body = Locks::example();
+            for (name, said) in body.as_object_mut().unwrap().iter_mut().filter(|(name, _)| name.ends_with("ockDate")) {
+                *said = if name == field { one.clone() } else { none.clone() };
+            }
+            let row = Locks::check(None, serde_json::from_value(body).unwrap()).unwrap();
+            let kept = [
+                Column::LockDate,
+                Column::SalesLockDate,
+                Column::PurchaseLockDate,
+                Column::BankLockDate,
+                Column::StockLockDate,
+                Column::JournalLockDate,
+                Column::HardLockDate,
+            ]
+            .map(|column| Day::of_value(row.get(column)));
+            let mut expected = [None; 7];
+            expected[place] = Some(day("2026-06-30"));
+            assert_eq!(kept, expected, "{field}");
+        }
+    }
+
+    #[test]
+    fn who_is_excused_is_kept_with_until_when_and_why() {
+        let user = "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03";
+        let made = row::<Locks>(&[(
+            "/exceptions",
+            json!([{"userId": user, "until": "2026-11-30T23:00:00Z", "reason": " late bills "}, {"userId": user}]),
+        )]);
+        let kept: Vec<_> = made.exceptions.0.iter().map(|one| (one.until, one.reason.as_deref())).collect();
+        assert_eq!(kept, [(Instant::parse("2026-11-30T23:00:00Z"), Some("late bills")), (None, None)]);
+        assert!(made.exceptions.0.iter().all(|one| one.user_id.to_string() == user));
+    }
+
+    #[test]
+    fn the_hard_lock_never_moves_back() {
+        let (early, late) = (Some(day("2025-12-31")), Some(day("2026-06-30")));
+        let refused = "invalid_state: hardLockDate: must be 2026-06-30 or later";
+        for (last, wanted, answer) in [
+            (None, None, "fine"),
+            (None, early, "fine"),
+            (late, late, "fine"),
+            (late, Some(day("2026-07-01")), "fine"),
+            (late, Some(day("2026-06-29")), refused),
+            (late, early, refused),
+            // To say nothing of it would lift it.
+            (late, None, refused),
+        ] {
+            assert_eq!(said(check_hard(last, wanted)), answer, "{wanted:?} after {last:?}");
+        }
+        let none = draft::<Locks>(&[("/hardLockDate", json!(null))]);
+        assert_eq!(Day::of_value(none.get(Column::HardLockDate)), None);
+    }
+
+    #[test]
+    fn the_newest_lock_of_each_company_is_in_force() {
+        let company = |number| BusinessId(Uuid::from_u128(number));
+        let lock = |number, sequence, date: Option<&str>| table::Model {
+            business_id: company(number),
+            sequence,
+            lock_date: date.map(day),
+            ..row::<Locks>(&[])
+        };
+        let dates = dates_of(vec![
+            lock(1, 1, Some("2026-01-31")),
+            lock(2, 1, Some("2026-02-28")),
+            lock(1, 2, Some("2026-03-31")),
+            // One without dates opens the books again.
+            lock(2, 2, None),
+        ]);
+        assert_eq!(dates, HashMap::from([(company(1), Some(day("2026-03-31"))), (company(2), None)]));
+    }
 }

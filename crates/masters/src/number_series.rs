@@ -275,7 +275,7 @@ impl Master for NumberSeries {
     }
 
     async fn inserted(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) -> Result<()> {
-        if draft.get(Column::IsDefault) == Some(&Value::from(true)) {
+        if makes_default(draft) {
             let row = rows::row::<Self>(cx, id).await?;
             dethrone(cx, row.r#type, id).await?;
         }
@@ -283,37 +283,11 @@ impl Master for NumberSeries {
     }
 
     async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
-        let refuse = |code: &'static str, field: &str, why: &str| {
-            Err(Error::Conflict(Conflict {
-                code,
-                title: "The number series cannot be changed like this".into(),
-                errors: FieldErrors::one(field, why),
-            }))
-        };
-        let differs = |column: Column, value: Value| draft.get(column) != Some(&value);
-        if differs(Column::Type, row.r#type.into()) {
-            return refuse("in_use", "type", "cannot change");
-        }
-        let makes_default = draft.get(Column::IsDefault) == Some(&Value::from(true));
-        if row.is_default && !makes_default {
-            return refuse(
-                "invalid_state",
-                "isDefault",
-                "must stay until another series of the kind is made the default",
-            );
-        }
+        check_kept(row, draft)?;
         if is_issued(cx, row.id).await? {
-            for (column, field, value) in [
-                (Column::Pattern, "pattern", Value::from(row.pattern.clone())),
-                (Column::ResetOn, "resetOn", row.reset_on.into()),
-                (Column::FirstNumber, "firstNumber", row.first_number.into()),
-            ] {
-                if differs(column, value) {
-                    return refuse("in_use", field, "cannot change once numbers were given");
-                }
-            }
+            check_issued(row, draft)?;
         }
-        if makes_default && !row.is_default {
+        if makes_default(draft) && !row.is_default {
             dethrone(cx, row.r#type, row.id).await?;
         }
         Ok(())
@@ -331,6 +305,47 @@ impl Master for NumberSeries {
         }
         Ok(())
     }
+}
+
+fn makes_default(draft: &Columns<Column>) -> bool {
+    draft.get(Column::IsDefault) == Some(&Value::from(true))
+}
+
+fn differs(draft: &Columns<Column>, column: Column, value: Value) -> bool {
+    draft.get(column) != Some(&value)
+}
+
+fn refuse(code: &'static str, field: &str, why: &str) -> Result<()> {
+    Err(Error::Conflict(Conflict {
+        code,
+        title: "The number series cannot be changed like this".into(),
+        errors: FieldErrors::one(field, why),
+    }))
+}
+
+/// What of a series stays, whatever was numbered by it.
+fn check_kept(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    if differs(draft, Column::Type, row.r#type.into()) {
+        return refuse("in_use", "type", "cannot change");
+    }
+    if row.is_default && !makes_default(draft) {
+        return refuse("invalid_state", "isDefault", "must stay until another series of the kind is made the default");
+    }
+    Ok(())
+}
+
+/// What of a series stays once it has given numbers.
+fn check_issued(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    for (column, field, value) in [
+        (Column::Pattern, "pattern", Value::from(row.pattern.clone())),
+        (Column::ResetOn, "resetOn", row.reset_on.into()),
+        (Column::FirstNumber, "firstNumber", row.first_number.into()),
+    ] {
+        if differs(draft, column, value) {
+            return refuse("in_use", field, "cannot change once numbers were given");
+        }
+    }
+    Ok(())
 }
 
 async fn is_issued(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
@@ -417,4 +432,73 @@ pub struct SeriesGaps {
 async fn gaps(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Produced> {
     let row = rows::row::<NumberSeries>(cx, id.ok_or(Error::NotFound)?).await?;
     Produced::json(&SeriesGaps { items: gaps_of(cx, row.id, row.first_number).await? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{draft, row, said};
+    use serde_json::Value as Json;
+
+    #[test]
+    fn a_series_that_says_little_begins_at_one_with_each_year_and_takes_no_number_by_hand() {
+        let made = row::<NumberSeries>(&[
+            ("/firstNumber", json!(null)),
+            ("/resetOn", json!(null)),
+            ("/allowManual", json!(null)),
+            ("/chronological", json!(null)),
+            ("/isDefault", json!(null)),
+            ("/status", json!(null)),
+        ]);
+        assert_eq!((made.first_number, made.reset_on, made.allow_manual), (1, ResetOn::FiscalYear, false));
+        assert_eq!((made.chronological, made.is_default, made.status), (Chronology::Off, false, SeriesStatus::Active));
+        assert_eq!(
+            (made.name_key.as_str(), made.search.as_str()),
+            ("closing entries", "closing entries cl-{fy}-{000}")
+        );
+    }
+
+    /// One change of a series, and what is said to it before and after numbers were given.
+    type Case<'c> = (&'c [(&'c str, Json)], &'c str, &'c str);
+
+    fn hold(kept: &[(&str, Json)], cases: &[Case<'_>]) {
+        let series = row::<NumberSeries>(kept);
+        for (changes, always, issued) in cases {
+            let wanted = draft::<NumberSeries>(&[kept, changes].concat());
+            assert_eq!(said(check_kept(&series, &wanted)), *always, "{changes:?}");
+            assert_eq!(said(check_issued(&series, &wanted)), *issued, "{changes:?}, once numbers were given");
+        }
+    }
+
+    #[test]
+    fn what_numbers_were_written_by_stays_once_there_are_any() {
+        let fixed = |field: &str| format!("in_use: {field}: cannot change once numbers were given");
+        hold(
+            &[],
+            &[
+                (&[("/type", json!("salesInvoice"))], "in_use: type: cannot change", "fine"),
+                (&[("/pattern", json!("CL-{FY}-{0000}"))], "fine", &fixed("pattern")),
+                (&[("/firstNumber", json!(100))], "fine", &fixed("firstNumber")),
+                (&[("/resetOn", json!("never"))], "fine", &fixed("resetOn")),
+                (&[("/name", json!("Year's end"))], "fine", "fine"),
+                (&[("/chronological", json!("block")), ("/allowManual", json!(true))], "fine", "fine"),
+                (&[("/status", json!("archived"))], "fine", "fine"),
+                (&[("/isDefault", json!(true))], "fine", "fine"),
+            ],
+        );
+    }
+
+    #[test]
+    fn the_default_of_a_kind_stays_until_there_is_another() {
+        let why = "invalid_state: isDefault: must stay until another series of the kind is made the default";
+        hold(
+            &[("/isDefault", json!(true))],
+            &[
+                (&[], "fine", "fine"),
+                (&[("/isDefault", json!(false))], why, "fine"),
+                (&[("/isDefault", json!(null))], why, "fine"),
+                (&[("/isDefault", json!(false)), ("/status", json!("archived"))], why, "fine"),
+            ],
+        );
+    }
 }

@@ -192,3 +192,44 @@ impl Master for PaymentTerms {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{day, row};
+
+    #[test]
+    fn a_term_that_says_little_counts_from_the_date_and_takes_nothing_off() {
+        let made = row::<PaymentTerms>(&[
+            ("/type", json!(null)),
+            ("/discountPercent", json!(null)),
+            ("/discountDays", json!(null)),
+            ("/status", json!(null)),
+        ]);
+        assert_eq!((made.r#type, made.days, made.status), (TermKind::AfterDate, 30, MasterStatus::Active));
+        assert_eq!((made.discount_percent, made.discount_days), (None, None));
+        assert_eq!(
+            (made.name_key.as_str(), made.search.as_str()),
+            ("30 days, 2 % within 10", "30 days, 2 % within 10")
+        );
+    }
+
+    /// What is sent is what falls due: the body's words and days, as documents reckon with them.
+    #[test]
+    fn a_document_falls_due_as_the_body_says() {
+        for (kind, days, date, due) in [
+            ("afterDate", 30, "2027-01-31", "2027-03-02"),
+            ("afterDate", 0, "2026-11-20", "2026-11-20"),
+            ("afterDate", 999, "2026-01-01", "2028-09-26"),
+            // Counted from the end of the document's month.
+            ("afterMonthEnd", 0, "2028-02-10", "2028-02-29"),
+            ("afterMonthEnd", 30, "2026-11-01", "2026-12-30"),
+            // The next such day, which in a short month is its last.
+            ("fixedDay", 15, "2026-11-14", "2026-11-15"),
+            ("fixedDay", 31, "2026-11-10", "2026-11-30"),
+        ] {
+            let term = row::<PaymentTerms>(&[("/type", json!(kind)), ("/days", json!(days))]);
+            assert_eq!(term.due(day(date)), day(due), "{kind} {days} of {date}");
+        }
+    }
+}

@@ -370,7 +370,10 @@ fn built_in() -> Error {
 
 /// Nobody hands out what they lack: neither rights, nor a wider limit.
 pub(crate) fn check_within(cx: &Cx<'_>, field: &str, rights: Rights, limits: Limits) -> Result<()> {
-    let own = &cx.business()?.seat;
+    within(&cx.business()?.seat, field, rights, limits)
+}
+
+fn within(own: &Seat, field: &str, rights: Rights, limits: Limits) -> Result<()> {
     let title = "Nobody grants what they may not do themselves";
     let lacking = own.rights_beyond(rights);
     if !lacking.is_empty() {

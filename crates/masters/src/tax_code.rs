@@ -408,20 +408,7 @@ impl Master for TaxCodeRecords {
 
     async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
         let Some(until) = last_use(cx, row.id).await? else { return Ok(()) };
-        let wanted: Vec<TaxComponent> = draft.json(Column::Components)?;
-        let same = wanted.len() == row.components.0.len()
-            && wanted.iter().zip(&row.components.0).all(|(new, old)| new.used(until) == old.used(until));
-        if same {
-            return Ok(());
-        }
-        Err(Error::Conflict(Conflict {
-            code: "in_use",
-            title: "The tax code was used; its past cannot change".into(),
-            errors: FieldErrors::one(
-                "components",
-                format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
-            ),
-        }))
+        check_past(&row.components.0, &draft.json::<Vec<TaxComponent>>(Column::Components)?, until)
     }
 
     async fn inserted(cx: &Cx<'_>, _: RecordId, draft: &Columns<Column>) -> Result<()> {
@@ -461,6 +448,21 @@ impl Master for TaxCodeRecords {
         }
         Ok(())
     }
+}
+
+/// Refuses components that would have been others by a day until which the code was used.
+fn check_past(old: &[TaxComponent], wanted: &[TaxComponent], until: Day) -> Result<()> {
+    if wanted.len() == old.len() && wanted.iter().zip(old).all(|(new, old)| new.used(until) == old.used(until)) {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict {
+        code: "in_use",
+        title: "The tax code was used; its past cannot change".into(),
+        errors: FieldErrors::one(
+            "components",
+            format!("were used until {until}: add a rate with a later validFrom, or make another tax code"),
+        ),
+    }))
 }
 
 /// The accounts that components name.
@@ -510,4 +512,165 @@ async fn last_told(cx: &Cx<'_>, id: RecordId) -> Result<Option<Day>> {
         .one(&cx.db)
         .await?;
     Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{day, draft, id, row, said};
+    use kit::samples::hold;
+    use serde_json::Value;
+
+    /// A code with these components, each as it was made: with an identity of its own.
+    fn components(of: Value) -> Vec<TaxComponent> {
+        let mut made = row::<TaxCodeRecords>(&[("/components", of)]).components.0;
+        for component in &mut made {
+            component.id = id(component.sequence.unsigned_abs().into());
+        }
+        made
+    }
+
+    #[test]
+    fn a_component_that_says_little_is_a_tax_that_is_claimed_back_in_full() {
+        let made =
+            components(json!([{"name": "GST", "rate": 5}, {"name": "QST", "rate": "9.975", "isCompound": true}]));
+        let figures: Vec<_> = made
+            .iter()
+            .map(|one| (one.sequence, one.kind, one.is_compound, one.rate.to_string(), one.recoverable_percent))
+            .collect();
+        assert_eq!(
+            figures,
+            [
+                (1, TaxKind::Standard, false, "5".to_owned(), Percent::HUNDRED),
+                (2, TaxKind::Standard, true, "9.975".to_owned(), Percent::HUNDRED),
+            ]
+        );
+        let draft = draft::<TaxCodeRecords>(&[("/direction", json!(null)), ("/status", json!(null))]);
+        assert_eq!(draft.get(Column::Direction), Some(&TaxDirection::Both.into()));
+        assert_eq!(draft.get(Column::Status), Some(&MasterStatus::Active.into()));
+    }
+
+    #[test]
+    fn a_code_is_of_a_category_and_of_days_in_their_order() {
+        hold::<TaxCodeRecords>(&[
+            (&[("/category", json!("AE"))], &[]),
+            (&[("/category", json!("B"))], &["category: must be S, Z, E, AE, K, G or O"]),
+            (&[("/category", json!("ABC"))], &["category: must be at most 2"]),
+            (&[("/validFrom", json!("2027-01-01")), ("/validTo", json!("2027-01-01"))], &[]),
+            (
+                &[("/validFrom", json!("2027-01-02")), ("/validTo", json!("2027-01-01"))],
+                &["validTo: must not be before validFrom"],
+            ),
+            (&[("/components/0/rate", json!(1000))], &[]),
+            (&[("/components/0/rate", json!("1000.000001"))], &["components[0].rate: must be between 0 and 1000"]),
+            (
+                &[("/components/0/boxes", json!({"salesBase": "8".repeat(51)}))],
+                &["components[0].boxes.salesBase: must be at most 50"],
+            ),
+        ]);
+    }
+
+    /// What is added to 100 today, as a client reads it: compound components count on those before, and only what a buyer
+    /// pays on top counts.
+    #[test]
+    fn the_rate_of_a_code_is_what_its_components_add() {
+        for (of, on, rate) in [
+            (json!([{"name": "VAT", "rate": 19}]), "2026-11-20", "19"),
+            // 5 and 9.975 beside each other; 9.5 on 105 makes as much.
+            (json!([{"name": "GST", "rate": 5}, {"name": "QST", "rate": "9.975"}]), "2026-11-20", "14.975"),
+            (
+                json!([{"name": "GST", "rate": 5}, {"name": "QST", "rate": "9.5", "isCompound": true}]),
+                "2026-11-20",
+                "14.975",
+            ),
+            // A compound one counts on what stands before it, not on what follows.
+            (
+                json!([{"name": "QST", "rate": "9.5", "isCompound": true}, {"name": "GST", "rate": 5}]),
+                "2026-11-20",
+                "14.5",
+            ),
+            (
+                json!([{"name": "A", "rate": 20}, {"name": "WHT", "rate": 10, "kind": "withholding"}]),
+                "2026-11-20",
+                "20",
+            ),
+            (json!([{"name": "RC", "rate": 19, "kind": "reverseCharge"}]), "2026-11-20", "0"),
+            (json!([{"name": "Eco", "rate": 3, "kind": "fixedPerUnit"}]), "2026-11-20", "0"),
+            (
+                json!([{"name": "VAT", "rate": 19, "rates": [
+                    {"validFrom": "2021-01-01", "rate": 19}, {"validFrom": "2020-07-01", "rate": 16}]}]),
+                "2020-12-31",
+                "16",
+            ),
+            (
+                json!([{"name": "VAT", "rate": 19, "rates": [
+                    {"validFrom": "2021-01-01", "rate": 18}, {"validFrom": "2020-07-01", "rate": 16}]}]),
+                "2021-01-01",
+                "18",
+            ),
+        ] {
+            assert_eq!(effective_rate(&components(of.clone()), day(on)).to_string(), rate, "{of} on {on}");
+        }
+    }
+
+    #[test]
+    fn the_past_of_a_used_code_cannot_change_and_its_future_can() {
+        let old = json!([{"name": "VAT", "rate": 19, "rates": [{"validFrom": "2026-07-01", "rate": 20}],
+            "recoverablePercent": 50, "boxes": {"salesBase": "81"}}]);
+        let until = day("2026-11-20");
+        let judged = |pointer: &str, value: Value| {
+            let mut wanted = old.clone();
+            let (outer, name) = pointer.rsplit_once('/').unwrap();
+            wanted.pointer_mut(outer).unwrap()[name] = value;
+            said(check_past(&components(old.clone()), &components(wanted), until))
+        };
+        let refused = "in_use: components: were used until 2026-11-20: add a rate with a later validFrom, or make another \
+                       tax code";
+        for (pointer, value, answer) in [
+            ("/0/rate", json!(18), refused),
+            ("/0/kind", json!("reverseCharge"), refused),
+            ("/0/isCompound", json!(true), refused),
+            ("/0/recoverablePercent", json!(100), refused),
+            ("/0/rates", json!([]), refused),
+            ("/0/rates/0/rate", json!(21), refused),
+            ("/0/rates/0/validFrom", json!("2026-08-01"), refused),
+            // The day of the last use is past as well.
+            (
+                "/0/rates",
+                json!([{"validFrom": "2026-07-01", "rate": 20}, {"validFrom": "2026-11-20", "rate": 21}]),
+                refused,
+            ),
+            (
+                "/0/rates",
+                json!([{"validFrom": "2026-11-21", "rate": 21}, {"validFrom": "2026-07-01", "rate": 20}]),
+                "fine",
+            ),
+            // How it is called and where it is told changes no figure of before.
+            ("/0/name", json!("Value added tax"), "fine"),
+            ("/0/boxes", json!({"salesBase": "86"}), "fine"),
+            ("/0/payableAccountId", json!("019a9f6e-6c00-7b27-8016-b2d3f4657027"), "fine"),
+        ] {
+            assert_eq!(judged(pointer, value.clone()), answer, "{pointer} {value}");
+        }
+        let two = components(json!([{"name": "A", "rate": 19}, {"name": "B", "rate": 1}]));
+        let one = components(json!([{"name": "A", "rate": 19}]));
+        assert_eq!(said(check_past(&two, &one, until)), refused);
+        assert_eq!(said(check_past(&one, &two, until)), refused);
+        // Another component is another tax, whatever it is called.
+        let mut other = one.clone();
+        other[0].id = id(7);
+        assert_eq!(said(check_past(&one, &other, until)), refused);
+    }
+
+    #[test]
+    fn accounts_are_those_of_all_components() {
+        let account = |number: u128| id(number).to_string();
+        let named = accounts_of(&components(json!([
+            {"name": "A", "rate": 1, "payableAccountId": account(21), "receivableAccountId": account(14)},
+            {"name": "B", "rate": 1, "payableAccountId": account(21)},
+            {"name": "C", "rate": 1, "receivableAccountId": account(15)},
+        ])));
+        assert_eq!(named, HashSet::from([id(21), id(14), id(15)]));
+        assert_eq!(accounts_of(&components(json!([{"name": "A", "rate": 1}]))), HashSet::new());
+    }
 }

@@ -37,11 +37,16 @@ pub(super) async fn wanted(
             Keeper::of(r#type, by_hand, &roles_of(&held, row.id), codes.name_account(row.id))
         }
     };
+    Ok((keeper, takes_journals(keeper, r#type, by_hand)?))
+}
+
+/// Whether journals may name an account of a keeper and a type, where a body may say so.
+fn takes_journals(keeper: Keeper, r#type: AccountType, by_hand: Option<bool>) -> Result<bool> {
     if by_hand == Some(true) && !keeper.takes_journals() {
         return Err(Error::field("allowManualPosting", "cannot be true: the books keep this account themselves"));
     }
     let by_default = keeper.takes_journals() && r#type != AccountType::Inventory;
-    Ok((keeper, by_hand.unwrap_or(by_default)))
+    Ok(by_hand.unwrap_or(by_default))
 }
 
 async fn is_named_by_items(cx: &Cx<'_>, row: &table::Model) -> Result<bool> {
@@ -74,14 +79,19 @@ pub(crate) async fn settle(cx: &Cx<'_>, business: BusinessId, which: HashSet<Rec
         if keeper == row.keeper {
             continue;
         }
-        // What nobody could name by hand while it was kept, journals may name again.
-        let journals = keeper.takes_journals() && (row.allow_manual_posting || !row.keeper.takes_journals());
+        let journals = journals_after((row.keeper, row.allow_manual_posting), keeper);
         let mut changed = row.into_active_model();
         changed.keeper = Set(keeper);
         changed.allow_manual_posting = Set(journals);
         changed.update(&cx.db).await?;
     }
     Ok(())
+}
+
+/// Whether journals may name an account that gets another keeper. What nobody could name by hand while it was kept,
+/// journals may name again.
+fn journals_after((before, by_hand): (Keeper, bool), now: Keeper) -> bool {
+    now.takes_journals() && (by_hand || !before.takes_journals())
 }
 
 /// Those of some accounts that have entries.
@@ -107,9 +117,13 @@ pub(crate) struct Claim {
 /// Judges accounts that are to be kept from now on. One that has entries of its own is not taken over; nor do two
 /// keepers share one.
 pub(crate) async fn check_claims(cx: &Cx<'_>, business: BusinessId, chart: &Chart, claims: &[Claim]) -> Result<()> {
-    let (mut faults, mut taken) = (FieldErrors::default(), FieldErrors::default());
     let asked = claims.iter().map(|claim| claim.account).collect();
-    let used = used(cx, business, &asked).await?;
+    judge(chart, claims, &used(cx, business, &asked).await?)
+}
+
+/// Judges claims, given which of the accounts have entries.
+fn judge(chart: &Chart, claims: &[Claim], used: &[RecordId]) -> Result<()> {
+    let (mut faults, mut taken) = (FieldErrors::default(), FieldErrors::default());
     for claim in claims {
         match chart.judge(claim.account, claim.purpose) {
             Err(refusal) => faults.add(claim.field.as_str(), refusal.to_string()),

@@ -312,14 +312,8 @@ impl Master for Accounts {
             currency: drafted.currency.take().flatten(),
             status: drafted.status.take().unwrap_or_default(),
         };
-        let mut faults = FieldErrors::default();
         let base = &cx.business()?.base_currency;
-        if wanted.currency.as_ref().is_some_and(|currency| currency != base) && !wanted.r#type.may_be_foreign() {
-            faults.add("currency", format!("must be {base}: only money, receivables and payables are kept in others"));
-        }
-        if wanted.is_group && wanted.currency.as_ref().is_some_and(|currency| currency != base) {
-            faults.add("currency", format!("of a group must be {base}"));
-        }
+        let mut faults = wanted.check_currency(base);
         check_parent(cx, row, &wanted, &mut faults).await?;
         if !faults.is_empty() {
             return Err(faults.into());

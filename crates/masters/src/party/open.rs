@@ -42,17 +42,24 @@ pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Alias
     let types: HashMap<RecordId, AccountType> = types.into_iter().collect();
     let mut open: HashMap<RecordId, Open> = HashMap::new();
     for row in rows {
-        let (base, own) = (row.amount.units(), row.currency_amount.units());
-        let within = open.entry(aliases.of(row.party_id)).or_default().entry(row.currency).or_default();
-        match types.get(&row.account_id) {
-            Some(AccountType::Receivable) => add(&mut within.receivable, Some(base), Some(own))?,
-            // A credit is what is owed.
-            Some(AccountType::Payable) => add(&mut within.payable, base.checked_neg(), own.checked_neg())?,
-            // A party on another account is a note, not a debt.
-            _ => {}
-        }
+        let of_party = open.entry(aliases.of(row.party_id)).or_default();
+        let of_type = types.get(&row.account_id).copied();
+        count(of_party, row, of_type)?;
     }
     Ok(open)
+}
+
+/// Counts a balance of a party, on an account of a type.
+fn count(open: &mut Open, row: party_balances::Model, of_type: Option<AccountType>) -> Result<()> {
+    let (base, own) = (row.amount.units(), row.currency_amount.units());
+    let within = open.entry(row.currency).or_default();
+    match of_type {
+        Some(AccountType::Receivable) => add(&mut within.receivable, Some(base), Some(own)),
+        // A credit is what is owed.
+        Some(AccountType::Payable) => add(&mut within.payable, base.checked_neg(), own.checked_neg()),
+        // A party on another account is a note, not a debt.
+        _ => Ok(()),
+    }
 }
 
 fn add(sum: &mut (i64, i64), base: Option<i64>, own: Option<i64>) -> Result<()> {

@@ -184,7 +184,7 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
             account_id: row.account_id,
             date: row.date,
             due_date: row.due_date,
-            days_overdue: row.due_date.filter(|due| *due < today).map_or(0, |due| today.days_since(due)),
+            days_overdue: days_overdue(row.due_date, today),
             amount: own(row.amount),
             open_amount: own(row.open),
             base_open_amount: row.base_open.shown(base_decimals),
@@ -195,6 +195,11 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
         query,
         &Page { items: found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total: total.into() },
     )
+}
+
+/// What is due today is not late yet.
+fn days_overdue(due: Option<Day>, today: Day) -> i64 {
+    due.filter(|due| *due < today).map_or(0, |due| today.days_since(due))
 }
 
 // ── Merging ──

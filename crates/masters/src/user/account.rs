@@ -7,7 +7,7 @@ use super::wire::{MembershipView, UserView};
 use super::{Draft, Users};
 use crate::api_key;
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::ids::{RecordId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::quoting::quoted;
 use answers::Ask;
 use books::audit::AuditAction;
@@ -70,8 +70,8 @@ fn person(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
     })
 }
 
-/// Somebody who is waited for. Whether their address is known to anybody else is not looked at.
-pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
+/// What may be said of somebody who is invited.
+fn check_invited(draft: &Draft) -> Result<(), FieldErrors> {
     let mut faults = FieldErrors::default();
     for (field, given) in [("username", &draft.username), ("locale", &draft.locale)] {
         if given.is_some() {
@@ -81,9 +81,12 @@ pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
     if draft.status.is_some_and(|status| status != UserStatus::Invited) {
         faults.add("status", "must be invited, or left out: they are active once they accept");
     }
-    if !faults.is_empty() {
-        return Err(faults.into());
-    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Somebody who is waited for. Whether their address is known to anybody else is not looked at.
+pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
+    check_invited(draft)?;
     let business = cx.business_id()?;
     let here = accounts::Entity::find()
         .filter(Column::Id.in_subquery(members(business)))
@@ -103,21 +106,28 @@ pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
     Ok(row)
 }
 
-/// Gives a member the permission set that is asked for. Whether that changed anything is answered.
-pub(super) async fn move_to(cx: &Cx<'_>, row: &Model, draft: &Draft, before: &UserView) -> Result<bool> {
-    let business = cx.business_id()?;
-    let Some(asked) = &draft.memberships else { return Ok(false) };
+/// What somebody is in other companies stays as it is.
+fn check_elsewhere(
+    business: BusinessId,
+    asked: &[(Option<RecordId>, RecordId)],
+    before: &[MembershipView],
+) -> Result<(), FieldErrors> {
     let mut faults = FieldErrors::default();
     for (place, (named, set)) in asked.iter().enumerate() {
         let Some(named) = named.filter(|named| named.0 != business.0) else { continue };
         let same = |one: &&MembershipView| one.business_id.0 == named.0 && one.permission_id == *set;
-        if before.memberships.iter().find(same).is_none() {
+        if before.iter().find(same).is_none() {
             faults.add(format!("memberships[{place}]"), "of another company is changed there");
         }
     }
-    if !faults.is_empty() {
-        return Err(faults.into());
-    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Gives a member the permission set that is asked for. Whether that changed anything is answered.
+pub(super) async fn move_to(cx: &Cx<'_>, row: &Model, draft: &Draft, before: &UserView) -> Result<bool> {
+    let business = cx.business_id()?;
+    let Some(asked) = &draft.memberships else { return Ok(false) };
+    check_elsewhere(business, asked, &before.memberships)?;
     let set = draft.own_set(business)?.ok_or_else(|| {
         Error::field("memberships", "must name this company; to take somebody out of it, delete the user here")
     })?;
