@@ -1,25 +1,22 @@
 //! What is the same for everybody: made once, held once, shared by all who read it, and compressed once in each way.
 //!
-//! What is long is made by the first who asks for it, and kept compressed alone: hardly anybody takes it as it is, and who
-//! does is handed it piece by piece.
+//! What is long is made by the first who asks for it, and kept compressed alone: hardly anybody takes it as it is, and those
+//! who do share it for as long as one of them reads it.
 
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, GzipDecoder, GzipEncoder, ZstdEncoder};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
-use futures_util::{FutureExt, stream};
+use bytes::Bytes;
+use futures_util::FutureExt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Cursor;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 /// Not worth compressing.
 const SHORT: usize = 860;
-/// As much of what is kept compressed is unpacked at once.
-const PIECE: usize = 64 << 10;
 
 /// Makes what is long, when somebody asks for it.
 pub type Make = Arc<dyn Fn() -> String + Send + Sync>;
@@ -51,8 +48,17 @@ enum Whole {
     Plain(Bytes),
     /// As it came.
     Gzip(Bytes),
-    /// So long, and only compressed.
-    Compressed(usize),
+    /// Only compressed; and as it is, while somebody reads that.
+    Compressed(Mutex<Weak<Bytes>>),
+}
+
+/// A hold on what others read as well.
+struct Shared(Arc<Bytes>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 struct Text {
@@ -78,7 +84,7 @@ impl Text {
             return Some(Self::as_it_is(plain.into()));
         }
         let kept = compressed(CODINGS[KEPT].0, plain.as_bytes())?;
-        let text = Self::of(Whole::Compressed(plain.len()), &digest(plain.as_bytes()));
+        let text = Self::of(Whole::Compressed(Mutex::default()), &digest(plain.as_bytes()));
         text.compressed[KEPT].set(kept).ok()?;
         Some(text)
     }
@@ -117,19 +123,23 @@ impl Text {
         }
         let body = match &self.whole {
             Whole::Plain(plain) | Whole::Gzip(plain) => plain.clone().into(),
-            Whole::Compressed(_) => {
-                self.compressed[KEPT].get().map_or_else(Body::empty, |kept| in_pieces(kept.clone()))
-            }
+            Whole::Compressed(read) => self.shared(read).await.map_or_else(Body::empty, Body::from),
         };
         (body, None)
     }
 
-    /// How long it is as it is, where its body does not say so.
-    const fn unsaid(&self) -> Option<usize> {
-        match self.whole {
-            Whole::Compressed(length) => Some(length),
-            Whole::Plain(_) | Whole::Gzip(_) => None,
-        }
+    /// All of it, which is one for all who read it now.
+    async fn shared(self: &Arc<Self>, read: &Mutex<Weak<Bytes>>) -> Option<Bytes> {
+        let mut read = read.lock().await;
+        let whole = if let Some(whole) = read.upgrade() {
+            whole
+        } else {
+            let text = self.clone();
+            let whole = Arc::new(tokio::task::spawn_blocking(move || text.plain()).await.ok()??);
+            *read = Arc::downgrade(&whole);
+            whole
+        };
+        Some(Bytes::from_owner(Shared(whole)))
     }
 }
 
@@ -176,9 +186,6 @@ impl Prepared {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
         let said = response.headers_mut();
-        if let (false, None, Some(length)) = (is_known, coding, text.unsaid()) {
-            said.insert(header::CONTENT_LENGTH, length.into());
-        }
         said.insert(header::ETAG, text.tag.clone());
         said.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
         said.extend(coding.map(|name| (header::CONTENT_ENCODING, HeaderValue::from_static(name))));
@@ -230,18 +237,6 @@ fn compressed(coding: Coding, plain: &[u8]) -> Option<Bytes> {
 
 fn unpacked(kept: &[u8]) -> Option<Bytes> {
     all(GzipDecoder::new(kept))
-}
-
-/// What is kept, unpacked as it is taken.
-fn in_pieces(kept: Bytes) -> Body {
-    Body::from_stream(stream::unfold(GzipDecoder::new(Cursor::new(kept)), |mut rest| async move {
-        let mut piece = BytesMut::with_capacity(PIECE);
-        match rest.read_buf(&mut piece).await {
-            Ok(0) => None,
-            Ok(_) => Some((Ok(piece.freeze()), rest)),
-            Err(error) => Some((Err(error), rest)),
-        }
-    }))
 }
 
 #[cfg(test)]
@@ -307,27 +302,22 @@ mod tests {
         for accepted in ["", "gzip", "", "br", "zstd", "gzip"] {
             let response = prepared.answer(&asking(accepted), &[]).await;
             let coding = response.headers().get(header::CONTENT_ENCODING).cloned();
-            let told = response.headers().get(header::CONTENT_LENGTH).cloned();
-            let body = response.into_body();
-            let (mut pieces, mut whole) = (0, Vec::new());
-            let mut body = std::pin::pin!(body);
-            while let Some(frame) = body.frame().await {
-                let piece = frame.unwrap().into_data().unwrap();
-                assert!(coding.is_some() || piece.len() <= PIECE, "{}", piece.len());
-                (pieces, whole) = (pieces + 1, [whole, piece.to_vec()].concat());
-            }
+            let whole = response.into_body().collect().await.unwrap().to_bytes();
             match coding {
-                None => {
-                    assert_eq!(told.unwrap(), text.len().to_string().as_str());
-                    assert!(pieces >= text.len() / PIECE && whole == text.as_bytes());
-                }
+                None => assert!(whole == text.as_bytes()),
                 Some(coding) if coding == "gzip" => assert!(unpacked(&whole).unwrap() == text.as_bytes()),
                 Some(coding) => assert_eq!(coding, accepted),
             }
         }
         assert_eq!(made.load(Ordering::Relaxed), 1);
         let held = prepared.text().await.unwrap();
-        assert!(matches!(held.whole, Whole::Compressed(length) if length == text.len()));
+        let Whole::Compressed(read) = &held.whole else { panic!("it is long") };
+        // Those who read it as it is have one in common, and nobody keeps it for them.
+        let [first, second] = [held.shared(read).await.unwrap(), held.shared(read).await.unwrap()];
+        assert_eq!((first.as_ptr(), first.len()), (second.as_ptr(), text.len()));
+        assert!(read.lock().await.upgrade().is_some());
+        drop((first, second));
+        assert!(read.lock().await.upgrade().is_none());
         let other = Prepared::later(Arc::new(|| panic!("on purpose")));
         assert_eq!(other.answer(&asking(""), &[]).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
         // What is short is not worth it.
