@@ -172,8 +172,9 @@ fn a_crowd_from_one_address_starves_neither_others_nor_health() {
     let server = server(limits);
     let company = server.company();
     let mut known = begun(&company, Dialect::B, PARTY.len(), 3);
-    // It is made for the first who asks for it, and who asks meanwhile waits.
+    // What they ask of is made for the first who asks, and who asks meanwhile waits.
     server.send(&Request::new("GET", DOCUMENT)).expect(200);
+    server.send(&Request::new("POST", "/compare/api/sign-in").json(&json!({})));
     let crowds = [
         (DOCUMENT, "GET", ""),
         ("/compare/api/sign-in", "POST", "Content-Type: application/json\r\nContent-Length: 500\r\n"),

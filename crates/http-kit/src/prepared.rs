@@ -1,19 +1,19 @@
 //! What is the same for everybody: made once, held once, shared by all who read it, and compressed once in each way.
 //!
-//! What is long is made by the first who asks for it, and kept compressed alone: hardly anybody takes it as it is, and those
-//! who do share it for as long as one of them reads it.
+//! What is long is made by the first who asks for it, and kept: whoever asks afterwards waits for nothing, so a crowd that reads
+//! slowly holds no more than its connections.
 
 use async_compression::Level;
-use async_compression::tokio::bufread::{BrotliEncoder, GzipDecoder, GzipEncoder, ZstdEncoder};
+use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZstdEncoder};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::OnceCell;
 
 /// Not worth compressing.
 const SHORT: usize = 860;
@@ -31,9 +31,6 @@ enum Coding {
 /// The first that a client takes is what it gets.
 const CODINGS: [(Coding, &str); 3] = [(Coding::Brotli, "br"), (Coding::Zstd, "zstd"), (Coding::Gzip, "gzip")];
 
-/// The one in which what is long is kept: it is unpacked in little memory, whatever its length.
-const KEPT: usize = 2;
-
 #[derive(Clone)]
 pub(crate) struct Prepared(Arc<Inner>);
 
@@ -48,17 +45,6 @@ enum Whole {
     Plain(Bytes),
     /// As it came.
     Gzip(Bytes),
-    /// Only compressed; and as it is, while somebody reads that.
-    Compressed(Mutex<Weak<Bytes>>),
-}
-
-/// A hold on what others read as well.
-struct Shared(Arc<Bytes>);
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }
 
 struct Text {
@@ -78,23 +64,11 @@ impl Text {
         Self::of(Whole::Plain(plain), &tag)
     }
 
-    /// Compressed alone, where that is worth it.
-    fn compressed(plain: String) -> Option<Self> {
-        if plain.len() <= SHORT {
-            return Some(Self::as_it_is(plain.into()));
-        }
-        let kept = compressed(CODINGS[KEPT].0, plain.as_bytes())?;
-        let text = Self::of(Whole::Compressed(Mutex::default()), &digest(plain.as_bytes()));
-        text.compressed[KEPT].set(kept).ok()?;
-        Some(text)
-    }
-
     /// All of it, for who compresses it in another way.
     fn plain(&self) -> Option<Bytes> {
         match &self.whole {
             Whole::Plain(plain) => Some(plain.clone()),
             Whole::Gzip(_) => None,
-            Whole::Compressed(_) => unpacked(self.compressed[KEPT].get()?),
         }
     }
 
@@ -105,7 +79,7 @@ impl Text {
         }
         let is_long = match &self.whole {
             Whole::Plain(plain) => plain.len() > SHORT,
-            Whole::Gzip(_) | Whole::Compressed(_) => true,
+            Whole::Gzip(_) => true,
         };
         let wanted = CODINGS.iter().zip(&self.compressed).find(|((_, name), _)| takes(asked, name));
         if let Some(((coding, name), form)) = wanted.filter(|_| is_long) {
@@ -123,23 +97,8 @@ impl Text {
         }
         let body = match &self.whole {
             Whole::Plain(plain) | Whole::Gzip(plain) => plain.clone().into(),
-            Whole::Compressed(read) => self.shared(read).await.map_or_else(Body::empty, Body::from),
         };
         (body, None)
-    }
-
-    /// All of it, which is one for all who read it now.
-    async fn shared(self: &Arc<Self>, read: &Mutex<Weak<Bytes>>) -> Option<Bytes> {
-        let mut read = read.lock().await;
-        let whole = if let Some(whole) = read.upgrade() {
-            whole
-        } else {
-            let text = self.clone();
-            let whole = Arc::new(tokio::task::spawn_blocking(move || text.plain()).await.ok()??);
-            *read = Arc::downgrade(&whole);
-            whole
-        };
-        Some(Bytes::from_owner(Shared(whole)))
     }
 }
 
@@ -165,8 +124,8 @@ impl Prepared {
     async fn text(&self) -> Option<Arc<Text>> {
         let make = || async {
             let make = self.0.make.clone().ok_or(())?;
-            let made = tokio::task::spawn_blocking(move || Text::compressed(make()));
-            made.await.ok().flatten().map(Arc::new).ok_or(())
+            let made = tokio::task::spawn_blocking(move || Text::as_it_is(make().into()));
+            made.await.map(Arc::new).map_err(drop)
         };
         self.0.text.get_or_try_init(make).await.ok().cloned()
     }
@@ -235,10 +194,6 @@ fn compressed(coding: Coding, plain: &[u8]) -> Option<Bytes> {
     }
 }
 
-fn unpacked(kept: &[u8]) -> Option<Bytes> {
-    all(GzipDecoder::new(kept))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_long_is_made_once_when_it_is_asked_for_and_kept_compressed() {
+    async fn what_is_long_is_made_once_when_it_is_asked_for_and_kept() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let made = Arc::new(AtomicUsize::new(0));
         let numbers = (0..60_000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_string());
@@ -305,23 +260,14 @@ mod tests {
             let whole = response.into_body().collect().await.unwrap().to_bytes();
             match coding {
                 None => assert!(whole == text.as_bytes()),
-                Some(coding) if coding == "gzip" => assert!(unpacked(&whole).unwrap() == text.as_bytes()),
                 Some(coding) => assert_eq!(coding, accepted),
             }
         }
         assert_eq!(made.load(Ordering::Relaxed), 1);
         let held = prepared.text().await.unwrap();
-        let Whole::Compressed(read) = &held.whole else { panic!("it is long") };
-        // Those who read it as it is have one in common, and nobody keeps it for them.
-        let [first, second] = [held.shared(read).await.unwrap(), held.shared(read).await.unwrap()];
-        assert_eq!((first.as_ptr(), first.len()), (second.as_ptr(), text.len()));
-        assert!(read.lock().await.upgrade().is_some());
-        drop((first, second));
-        assert!(read.lock().await.upgrade().is_none());
+        // Whoever reads it as it is waits for nothing, and shares it with all others.
+        assert!(matches!(&held.whole, Whole::Plain(plain) if *plain == text.as_bytes()));
         let other = Prepared::later(Arc::new(|| panic!("on purpose")));
         assert_eq!(other.answer(&asking(""), &[]).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
-        // What is short is not worth it.
-        let short = Prepared::later(Arc::new(|| "short".to_owned()));
-        assert!(matches!(short.text().await.unwrap().whole, Whole::Plain(_)));
     }
 }

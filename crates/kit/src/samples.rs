@@ -31,7 +31,10 @@ pub fn checked<R: Resource>(business: Option<&Business>, changes: &[(&str, Value
 /// # Panics
 /// As [`checked`].
 pub fn faults_of<R: Resource>(changes: &[(&str, Value)]) -> Vec<String> {
-    checked::<R>(None, changes).err().map(|faults| told(&faults)).unwrap_or_default()
+    match checked::<R>(None, changes) {
+        Ok(_) => Vec::new(),
+        Err(faults) => told(&faults),
+    }
 }
 
 /// Each fault, as its field and its words.
