@@ -218,7 +218,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("a document that is gone", "DELETE FROM documents WHERE number = 'JV-2026-0001'", &["V6", "V11"]),
     ("a void that never was", "UPDATE documents SET status = 'v' WHERE number = 'JV-2026-0001'", &["V11"]),
     ("a void undone", "UPDATE documents SET status = 'p' WHERE status = 'v'", &["V11"]),
-    ("a byte of a record", "UPDATE audit_log SET after = '{}' WHERE sequence = 3", &["V7"]),
+    ("a byte of a record", "UPDATE audit_log SET record = '{}' WHERE sequence = 3", &["V7"]),
     ("another actor", "UPDATE audit_log SET user_id = NULL WHERE sequence = 3", &["V7"]),
     ("a byte of a hash", "UPDATE audit_log SET hash = '00' WHERE sequence = 3", &["V7"]),
     ("a deleted record", "DELETE FROM audit_log WHERE sequence = 3", &["V7"]),

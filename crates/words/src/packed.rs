@@ -172,7 +172,7 @@ macro_rules! stored_as_bytes {
     ($type:ident, $stored:expr, $read:expr, $read_text:expr) => {
         impl From<$type> for sea_orm::Value {
             fn from(value: $type) -> Self {
-                let stored: fn($type) -> Vec<u8> = $stored;
+                let stored: fn($type) -> Option<Vec<u8>> = $stored;
                 stored(value).into()
             }
         }
@@ -225,7 +225,7 @@ macro_rules! stored_as_bytes {
     };
 }
 
-stored_as_bytes!(Packed, |packed| packed.stored, Packed::read, Packed::read_text);
+stored_as_bytes!(Packed, |packed| Some(packed.stored), Packed::read, Packed::read_text);
 
 #[cfg(test)]
 mod tests {
