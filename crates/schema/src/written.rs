@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::recorded::{KEPT, Recorded, SHOWN};
+use crate::recorded::{KEPT, SHOWN};
 use crate::tables::DocumentStatus;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use words::packed::{unpack, unpack_text};
+use words::packed::{unpack_beginning, unpack_text};
 use words::stored_as_bytes;
 
 /// A document's own fields, as they are kept: judged, or read from where they were kept before. Those of a draft stand as
@@ -37,10 +38,11 @@ impl Written {
 
     fn read(stored: Vec<u8>) -> Option<Self> {
         let is_drafts = stored.starts_with(b"{");
-        let json = unpack(stored)?;
-        if json.starts_with(KEPT) {
-            let kept = Recorded::read(&json).ok()?.kept?.get().to_owned();
-            return Some(Self { json: kept, is_drafts: false });
+        let json = unpack_beginning(stored)?;
+        if let Some(kept) = json.strip_prefix(KEPT) {
+            // There may be more where it was not taken apart.
+            let kept = serde_json::Deserializer::from_str(kept).into_iter::<&RawValue>().next()?.ok()?;
+            return Some(Self { json: kept.get().to_owned(), is_drafts: false });
         }
         if json.starts_with(SHOWN[0]) || json.starts_with(SHOWN[1]) {
             // Nothing is kept there of any document.
