@@ -8,7 +8,7 @@ use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines}
 use ledger_core::resource::operation::Verb;
 use serde_json::{Value, json};
 
-fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
+pub(crate) fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
     let path = format!("?pageSize=500{query}");
     let found = company.ask(Dialect::A, "GET", "auditLog", &path, None).expect(200).data;
     found["items"].as_array().unwrap().clone()
@@ -136,7 +136,7 @@ on_both_engines! {
 }
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
-fn unguarded(engine: Engine) -> Vec<String> {
+pub(crate) fn unguarded(engine: Engine) -> Vec<String> {
     let tables = [
         "entries",
         "entry_lines",

@@ -22,9 +22,10 @@ macro_rules! columns {
         }
 
         impl Column {
-            fn kind(self) -> ColumnType {
+            /// What it holds, and whether it may hold nothing.
+            fn kind(self) -> (ColumnType, bool) {
                 match self {
-                    $(Self::$column => <$type as ValueType>::column_type(),)+
+                    $(Self::$column => (<$type as ValueType>::column_type(), <$type as ValueType>::is_option()),)+
                 }
             }
         }
@@ -79,7 +80,8 @@ impl ColumnTrait for Column {
     type EntityName = Entity;
 
     fn def(&self) -> ColumnDef {
-        self.kind().def()
+        let (kind, is_maybe) = self.kind();
+        if is_maybe { kind.def().nullable() } else { kind.def() }
     }
 
     fn select_as(&self, expr: Expr) -> Expr {
@@ -117,3 +119,49 @@ impl PrimaryKeyTrait for PrimaryKey {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorded::Recorded;
+    use sea_orm::{DbBackend, Iterable, QueryTrait, Value};
+    use serde_json::json;
+
+    #[test]
+    fn lists_know_what_may_be_absent() {
+        let maybe: Vec<&str> =
+            Column::iter().filter(|column| column.def().is_null()).map(|column| column.as_str()).collect();
+        assert_eq!(maybe.len(), 15, "{maybe:?}");
+        assert!(maybe.contains(&"number") && !maybe.contains(&"content") && !maybe.contains(&"date"));
+    }
+
+    #[test]
+    fn a_document_is_read_with_what_stands_in_the_log() {
+        for engine in [DbBackend::Sqlite, DbBackend::Postgres] {
+            let sql = Entity::find().build(engine).sql;
+            assert!(sql.contains("audit_log.sequence = documents.record), 'null') AS \"content\""), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_draft_alone_has_its_content_in_its_row() {
+        let of = |status| Value::from(Written::of(&json!({"asked": 1}), status).unwrap());
+        assert_eq!(of(DocumentStatus::Draft), Value::Bytes(Some(br#"{"asked":1}"#.to_vec())));
+        assert_eq!((of(DocumentStatus::Posted), of(DocumentStatus::Void)), (Value::Bytes(None), Value::Bytes(None)));
+    }
+
+    #[test]
+    fn what_is_kept_is_read_from_wherever_it_stands() {
+        let read = |value: Value| <Written as ValueType>::try_from(value).ok().map(|written| written.to_string());
+        let kept = r#"{"asked":{"lines":[{"quantity":2}]},"figures":null}"#;
+        let after = r#"{"lines":[{"quantity":2,"kept":{}}]}"#;
+        let record = |kept| words::packed::pack(&Recorded::text(kept, None, Some(after)).unwrap());
+        assert_eq!(read(record(Some(kept)).into()).as_deref(), Some(kept));
+        // In books of before it stood in the row, packed.
+        assert_eq!(read(words::packed::pack(kept).into()).as_deref(), Some(kept));
+        assert_eq!(read(kept.into()).as_deref(), Some(kept));
+        // The record of something else, and none at all.
+        assert_eq!(read(record(None).into()).as_deref(), Some("null"));
+        assert_eq!(read("null".into()).as_deref(), Some("null"));
+    }
+}
