@@ -15,8 +15,8 @@ const LAST: u8 = 0x80;
 /// ... one that was said so long ago that the next byte says how long, from one on.
 const LONG_AGO: u8 = 0xff;
 /// As many values as are found without that byte, and with it.
-const NEAR: usize = (LONG_AGO - LAST) as usize;
-const MOST: usize = NEAR + u8::MAX as usize;
+const NEAR: usize = 0x7f;
+const MOST: usize = NEAR + 0xff;
 
 /// How an identifier begins that was counted, and what stands for it.
 const COUNTED: &[u8] = b"\"d0e70000-0000-8000-8000-";
@@ -47,7 +47,7 @@ pub(super) fn apart(json: &str) -> Option<Vec<u8>> {
         let token = text.get(at..until)?;
         at = until;
         if byte == b'"' && text.get(until) == Some(&b':') {
-            if !token.iter().all(is_plain) {
+            if !token.iter().copied().all(is_plain) {
                 return None;
             }
             rest.extend(token);
@@ -55,7 +55,7 @@ pub(super) fn apart(json: &str) -> Option<Vec<u8>> {
             rest.extend(token);
         } else {
             rest.push(NEXT);
-            note(&mut said, token, &mut values, &mut which);
+            note(&mut said, token, &mut values, &mut which)?;
         }
     }
     values.append(&mut which);
@@ -64,7 +64,7 @@ pub(super) fn apart(json: &str) -> Option<Vec<u8>> {
 }
 
 /// What a key may have: what nests is told by its brackets alone.
-const fn is_plain(byte: &u8) -> bool {
+const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'{' | b'}' | b'[' | b']')
 }
 
@@ -87,19 +87,20 @@ fn end_of_number(text: &[u8], from: usize) -> usize {
 
 /// Notes a value: when it was said last, or that it is a new one. The ones that were said stand in their order, each with
 /// how it ends, by which most are told apart.
-fn note<'t>(said: &mut Vec<(u64, &'t [u8])>, token: &'t [u8], values: &mut Vec<u8>, which: &mut Vec<u8>) {
+fn note<'t>(said: &mut Vec<(u64, &'t [u8])>, token: &'t [u8], values: &mut Vec<u8>, which: &mut Vec<u8>) -> Option<()> {
     let own = (ending(token), token);
     if let Some(ago) = said.iter().rev().position(|other| *other == own) {
         said.remove(said.len() - 1 - ago);
         match u8::try_from(ago) {
             Ok(near) if ago < NEAR => which.push(LAST + near),
-            _ => which.extend([LONG_AGO, u8::try_from(ago + 1 - NEAR).unwrap_or(u8::MAX)]),
+            _ => which.extend([LONG_AGO, u8::try_from(ago + 1 - NEAR).ok()?]),
         }
     } else {
         keep(token, values);
         which.push(NEXT);
     }
     put_last(said, own);
+    Some(())
 }
 
 fn ending(token: &[u8]) -> u64 {
