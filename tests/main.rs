@@ -24,6 +24,7 @@ mod guesses;
 mod guessing;
 mod harness;
 mod journals;
+mod kept_once;
 mod kernel_accounts;
 mod kernel_cash;
 mod kernel_doors;

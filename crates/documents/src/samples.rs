@@ -93,6 +93,7 @@ pub(crate) fn row(name: u128, kind: DocumentKind, total: &str) -> documents::Mod
         total: money(total),
         base_total: worth(total),
         content: Written::of(&(), DocumentStatus::Draft).unwrap(),
+        record: None,
         entries: EntryRefs::default(),
         posted_at: None,
         void_date: None,

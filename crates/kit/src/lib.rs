@@ -17,4 +17,4 @@ pub mod rows;
 #[cfg(feature = "samples")]
 pub mod samples;
 
-pub(crate) use words::{clock, day, error, field, ids, money, packed, quoting, texts};
+pub(crate) use words::{clock, day, error, field, ids, money, quoting, texts};

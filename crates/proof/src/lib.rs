@@ -40,7 +40,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use walk::{Sums, Walk};
-pub(crate) use words::{clock, currency, day, error, ids, money, packed, stored};
+pub(crate) use words::{clock, currency, day, error, ids, money, stored};
 
 /// What the proof came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
