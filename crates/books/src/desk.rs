@@ -15,6 +15,7 @@ mod gathering;
 mod inserting;
 mod pending;
 mod rollups;
+mod searching;
 mod signing;
 mod standing;
 mod tax_months;

@@ -2,6 +2,7 @@
 
 mod ledger;
 mod open;
+mod search;
 mod tax;
 mod trade;
 
@@ -17,6 +18,7 @@ pub use ledger::{account_days, account_months, entries, entry_lines, number_coun
 pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
+pub use search::{WHOSE, search_blocks, search_waiting};
 use serde::{Deserialize, Serialize};
 pub use tax::{facts_of, tax_beginnings, tax_facts, tax_months};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};

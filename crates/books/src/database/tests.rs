@@ -239,6 +239,8 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         ::schema::permission::Entity,
         progress::Entity,
         progress_moves::Entity,
+        search_blocks::Entity,
+        search_waiting::Entity,
         stock::Entity,
         stock_facts::Entity,
         stock_lines::Entity,

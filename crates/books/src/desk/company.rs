@@ -22,6 +22,8 @@ pub(super) struct Company {
     pub(super) is_signed: bool,
     pub(super) facts: Facts,
     pub(super) changed: bool,
+    /// How many of its documents wait for a block that finds their words, as far as that is known.
+    pub(super) waiting: Option<usize>,
     /// Its counters and their seals, as they were written last.
     pub(super) written: Written,
 }
@@ -55,6 +57,7 @@ impl Company {
             },
             facts: Facts::default(),
             changed: false,
+            waiting: None,
             written: Written::new(),
         })
     }
