@@ -9,6 +9,7 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
+mod cash_days;
 mod company;
 mod facts;
 mod gathering;

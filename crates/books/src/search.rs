@@ -72,11 +72,7 @@ pub async fn found(cx: &Cx<'_>, kind: DocumentKind, text: &str) -> Result<Found>
 }
 
 /// Who has all that is wanted, block by block.
-async fn narrowed(
-    cx: &Cx<'_>,
-    wanted: &[grams::Gram],
-    (first, last): (i64, i64),
-) -> Result<BTreeMap<i64, Places>> {
+async fn narrowed(cx: &Cx<'_>, wanted: &[grams::Gram], (first, last): (i64, i64)) -> Result<BTreeMap<i64, Places>> {
     let mut portions: Vec<i64> = wanted.iter().map(|gram| gram.shard().into()).collect();
     portions.sort_unstable();
     portions.dedup();

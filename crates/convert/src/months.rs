@@ -6,16 +6,36 @@ use crate::place::Place;
 use sea_orm::{DbBackend, DbErr};
 
 /// The tables that are made where the books they come from do not have them.
-pub(crate) const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
+pub(crate) const MADE: [&str; 6] =
+    ["cash_days", "document_counts", "search_blocks", "search_waiting", "tax_months", "trade_months"];
 
 const COUNTS: &str = "INSERT INTO document_counts (business_id, kind, standing, count) \
      SELECT business_id, kind, COALESCE(stage, status), COUNT(*) FROM documents GROUP BY 1, 2, 3";
+
+/// Words are looked for in all of them, until batches make blocks.
+const SEARCHED: &str = "INSERT INTO search_waiting (business_id, document_id) SELECT business_id, id FROM documents";
+
+/// What accounts that hold no money were moved by in entries that moved money.
+const CASH: &str = "INSERT INTO cash_days (business_id, date, account_id, document_kind, kind, amount) \
+     SELECT l.business_id, l.date, l.account_id, e.document_kind, e.kind, CAST(SUM(l.amount) AS bigint) FROM entry_lines AS l \
+     JOIN entries AS e ON e.business_id = l.business_id AND e.number = l.entry_number \
+     JOIN accounts AS a ON a.business_id = l.business_id AND a.id = l.account_id \
+     WHERE a.type NOT IN ('bank', 'cash', 'creditCard') AND EXISTS (SELECT 1 FROM entry_lines AS m \
+       JOIN accounts AS h ON h.business_id = m.business_id AND h.id = m.account_id \
+       WHERE m.business_id = l.business_id AND m.entry_number = l.entry_number AND h.type IN ('bank', 'cash', 'creditCard')) \
+     GROUP BY 1, 2, 3, 4, 5";
 
 /// Makes the sums that the books they come from do not have.
 pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
     let there = from.tables().await?;
     if !there.iter().any(|table| table == "document_counts") {
         new.run(COUNTS).await?;
+    }
+    if !there.iter().any(|table| table == "search_waiting") {
+        new.run(SEARCHED).await?;
+    }
+    if !there.iter().any(|table| table == "cash_days") {
+        new.run(CASH).await?;
     }
     if !there.iter().any(|table| table == "tax_months") {
         new.run(&of_tax(new.engine())).await?;

@@ -245,9 +245,19 @@ mod tests {
         for count in [1, 40, BLOCK - 1, BLOCK] {
             let texts: Vec<String> = (0..count).map(text).collect();
             let shards = block(texts.iter().map(|text| ("I", text.as_str())));
-            for words in
-                ["zeppelin", "eppel", "grinder", "espresso", "26-01", "00777", "po-12", "öß", "gr", "po-7 grinder", "none"]
-            {
+            for words in [
+                "zeppelin",
+                "eppel",
+                "grinder",
+                "espresso",
+                "26-01",
+                "00777",
+                "po-12",
+                "öß",
+                "gr",
+                "po-7 grinder",
+                "none",
+            ] {
                 let has = |text: &String| words.split_whitespace().all(|word| text.contains(word));
                 let right: Vec<usize> = (0..count).filter(|place| has(&texts[*place])).collect();
                 let found = found(&shards, count, words);

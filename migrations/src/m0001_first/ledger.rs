@@ -6,7 +6,7 @@
 use crate::table::{Table, code, day, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
-    vec![books(), entry_lines(), entries(), account_days(), account_months(), party_balances()]
+    vec![books(), entry_lines(), entries(), account_days(), account_months(), cash_days(), party_balances()]
 }
 
 /// What a write lane must know before it writes: where the sequences of the company stand, signed.
@@ -143,6 +143,12 @@ fn account_months() -> Table {
         number("lines"),
     ];
     Table::of_company("account_months", &["account_id", "currency", "month"], &columns).thin().check(CAN_BE_KEPT)
+}
+
+/// What accounts that hold no money were moved by on a day, in entries that moved money.
+fn cash_days() -> Table {
+    let columns = [day("date"), id("account_id"), code("document_kind"), code("kind"), number("amount")];
+    Table::of_company("cash_days", &["date", "account_id", "document_kind", "kind"], &columns).thin()
 }
 
 /// What is open with a party on a control account.

@@ -217,6 +217,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         ::schema::api_key::Entity,
         audit_log::Entity,
         books::Entity,
+        cash_days::Entity,
         ::schema::business::Entity,
         document_counts::Entity,
         document_lines::Entity,

@@ -85,6 +85,24 @@ table! {
 }
 
 table! {
+    /// What an account that holds no money was moved by on a day, in entries that moved money.
+    cash_days = "cash_days" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub date: Day,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub document_kind: DocumentKind,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub kind: EntryKind,
+        /// A debit positive.
+        pub amount: BookMoney,
+    }
+}
+
+table! {
     /// What is open with a party on a control account.
     party_balances = "party_balances" {
         #[sea_orm(primary_key, auto_increment = false)]
