@@ -341,6 +341,10 @@ pub(crate) fn populated(server: &Server) -> Vec<Company<'_>> {
         let resource = operations.key.stem();
         all.ask(Dialect::B, "POST", resource, "", Some(&all.example(resource))).expect(201);
     }
+    // So many that a block of them is made, and some wait.
+    for _ in 0..2 * words::grams::FULL + 4 {
+        all.post_journal(&all.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")])).expect(201);
+    }
     companies.push(all);
     companies.push(long_story(server));
     crate::signin::with_recovery_codes(server);

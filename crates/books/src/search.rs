@@ -12,7 +12,7 @@ use schema::tables::{DocumentKind, WHOSE, documents, search_blocks, search_waiti
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
-use words::grams::{self, BLOCK, Places};
+use words::grams::{self, BLOCK, FULL, Places};
 
 /// Which documents may have some words.
 #[derive(Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub(crate) async fn first_waiting(db: &impl Answers, business: BusinessId) -> Re
         .column(search_waiting::Column::DocumentId)
         .filter(search_waiting::Column::BusinessId.eq(business))
         .order_by_asc(search_waiting::Column::DocumentId)
-        .limit(BLOCK as u64);
+        .limit(FULL as u64);
     Ok(waiting.column_of(db).await?)
 }
 

@@ -36,10 +36,15 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
         .column_of(&reader.db)
         .await?;
     blocks.sort_unstable();
+    let mut findings = Findings::default();
     let (mut found, mut missed) = (HashSet::new(), HashMap::new());
     for block in blocks {
         reader.pause().await?;
-        for (id, is_found) in of_block(reader, block).await? {
+        let (told, is_whole) = of_block(reader, block).await?;
+        if !is_whole {
+            findings.add(format!("block {block} cannot be read"));
+        }
+        for (id, is_found) in told {
             if is_found {
                 found.insert(met(id));
             } else {
@@ -48,23 +53,26 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
             }
         }
     }
-    let mut findings = Findings::default();
     for (_, id) in missed.iter().filter(|(met, _)| !found.contains(met)) {
         findings.add(format!("words of document {id} are not found"));
     }
     Ok(Check::of("V4k", "Words find the documents that have them", found.len(), right, findings))
 }
 
-/// The documents of a block that do not wait, and whether it has all letters of each.
-async fn of_block(reader: &Reader<'_>, block: i64) -> Result<Vec<(RecordId, bool)>> {
+/// The documents of a block that do not wait, and whether it has all letters of each; and whether all of it can be read.
+async fn of_block(reader: &Reader<'_>, block: i64) -> Result<(Vec<(RecordId, bool)>, bool)> {
     let kept: Vec<(i64, Vec<u8>)> = search_blocks::Entity::find()
         .select_only()
         .columns([search_blocks::Column::Portion, search_blocks::Column::Postings])
         .filter(search_blocks::Column::BusinessId.eq(reader.id()))
-        .filter(search_blocks::Column::Portion.is_in((0..=WHOSE).collect::<Vec<_>>()))
+        .filter(search_blocks::Column::Portion.between(0, WHOSE))
         .filter(search_blocks::Column::Block.eq(block))
         .read(&reader.db)
         .await?;
+    let is_whole = kept.iter().all(|(portion, bytes)| match *portion {
+        WHOSE => bytes.len().is_multiple_of(16),
+        _ => grams::is_whole(bytes),
+    });
     let mut kept: HashMap<i64, Vec<u8>> = kept.into_iter().collect();
     let whose = kept.remove(&WHOSE).map_or_else(Vec::new, |bytes| ids(&bytes));
     let backend = reader.db.get_database_backend();
@@ -99,7 +107,7 @@ async fn of_block(reader: &Reader<'_>, block: i64) -> Result<Vec<(RecordId, bool
         let all = place.is_some_and(|place| grams::grams(kind.code(), &text).into_iter().all(|gram| has(gram, place)));
         (id, all)
     });
-    Ok(judged.collect())
+    Ok((judged.collect(), is_whole))
 }
 
 fn ids(bytes: &[u8]) -> Vec<RecordId> {

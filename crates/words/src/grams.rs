@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
-/// As many texts as a block has.
+/// As many texts as a block may have.
 pub const BLOCK: usize = 2_048;
+/// As many texts make a block. Of a debug build they are few, so that suites meet blocks at every turn.
+pub const FULL: usize = if cfg!(debug_assertions) { 16 } else { BLOCK };
 /// In so many portions the letters of a block are kept, each found by itself.
 pub const SHARDS: u16 = 256;
 /// Of a long word so many triples are looked for: they are rare enough together.
@@ -198,6 +200,20 @@ pub fn places(mut portion: &[u8], gram: Gram) -> Option<Places> {
         }
     }
     Some(Places::NONE)
+}
+
+/// Whether a portion can be read to its end.
+pub fn is_whole(mut portion: &[u8]) -> bool {
+    let mut next = || {
+        let (_, rest) = portion.split_at_checked(3)?;
+        portion = rest;
+        let head = read_number(&mut portion)?;
+        let (kept, rest) = portion.split_at_checked(head >> 2)?;
+        portion = rest;
+        read(kept, head & 3)
+    };
+    while next().is_some() {}
+    portion.is_empty()
 }
 
 fn read(mut kept: &[u8], how: usize) -> Option<Places> {

@@ -8,7 +8,7 @@ use crate::ids::BusinessId;
 use crate::search::{block_of, first_waiting};
 use schema::tables::{documents, search_blocks, search_waiting};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryTrait};
-use words::grams::BLOCK;
+use words::grams::FULL;
 
 impl Desk {
     /// What makes the blocks of these companies that are full. What this batch brings waits for the next one.
@@ -16,7 +16,7 @@ impl Desk {
         let mut steps = Vec::new();
         for business in self.that_may_be_full() {
             let waiting = first_waiting(connection, business).await?;
-            let full = waiting.last().copied().filter(|_| waiting.len() >= BLOCK);
+            let full = waiting.last().copied().filter(|_| waiting.len() >= FULL);
             if let Some(company) = self.inner().companies.get_mut(&business) {
                 // How many there are behind a block is counted when it is made.
                 company.waiting = Some(waiting.len()).filter(|_| full.is_none());
@@ -38,7 +38,7 @@ impl Desk {
         let may_be = |business: &BusinessId| {
             let Some(company) = inner.companies.get(business) else { return false };
             let puts_in = || inner.pending.documents.iter().any(|row| row.business_id == *business);
-            company.waiting.map_or_else(puts_in, |waiting| waiting >= BLOCK)
+            company.waiting.map_or_else(puts_in, |waiting| waiting >= FULL)
         };
         let mut full: Vec<BusinessId> = inner.confirmed.iter().copied().filter(may_be).collect();
         full.sort_unstable();
