@@ -283,6 +283,8 @@ const CORRUPTIONS_OF_TRADE: &[(&str, &str, &[&str])] = &[
     ("a trade by month of more", "UPDATE trade_months SET amount = amount + 100", &["V4i"]),
     ("a trade of another party", "UPDATE trade_months SET of_id = business_id WHERE grouping = 'party'", &["V4i"]),
     ("a month of trade that is missing", "DELETE FROM trade_months", &["V4i"]),
+    ("a month of a party of more", "UPDATE party_months SET moved = moved + 100", &["V4l"]),
+    ("a month of a party that is missing", "DELETE FROM party_months", &["V4l"]),
     ("money by day of more", "UPDATE cash_days SET amount = amount + 100", &["V4j"]),
     ("a day of money that is missing", "DELETE FROM cash_days", &["V4j"]),
     ("words that nobody looks for", "DELETE FROM search_waiting", &["V4k"]),

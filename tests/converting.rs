@@ -391,8 +391,8 @@ fn leaned(said: BTreeSet<String>) -> BTreeSet<String> {
 }
 
 /// Sums that are made of the rows when they come over.
-const MADE: [&str; 6] =
-    ["cash_days", "document_counts", "search_blocks", "search_waiting", "tax_months", "trade_months"];
+const MADE: [&str; 7] =
+    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
 
 #[test]
 fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {

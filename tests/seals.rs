@@ -47,6 +47,7 @@ const OTHERWISE: &[(&str, &[&str])] = &[
     ("party_balances", &["V4c", "V3"]),
     ("cash_days", &["V4j"]),
     ("document_counts", &["V4f"]),
+    ("party_months", &["V4l"]),
     ("search_blocks", &["V4k"]),
     ("search_waiting", &["V4k"]),
     ("tax_months", &["V4h"]),

@@ -14,6 +14,7 @@ mod company;
 mod facts;
 mod gathering;
 mod inserting;
+mod party_months;
 mod pending;
 mod rollups;
 mod searching;

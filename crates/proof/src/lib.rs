@@ -11,6 +11,7 @@ mod crossing;
 mod goods;
 mod live;
 mod numbers;
+mod party_months;
 mod progress;
 mod purses;
 mod replay;
@@ -239,7 +240,11 @@ impl Part {
                 return Ok(Proved { checks, digest });
             }
             Self::TaxMonths => vec![tax_months::check(reader).await?],
-            Self::TradeMonths => vec![trade_months::check(reader).await?, cash_days::check(reader).await?],
+            Self::TradeMonths => vec![
+                trade_months::check(reader).await?,
+                cash_days::check(reader).await?,
+                party_months::check(reader).await?,
+            ],
             Self::Search => vec![search::check(reader).await?],
             Self::History => subledgers::beside_history(reader).await?,
             Self::Taxes => taxes::of_ledger(reader).await?,

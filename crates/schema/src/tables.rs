@@ -14,7 +14,9 @@ use crate::money::{BookMoney, Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
 use crate::stored::{AsJson, HexDigest};
 use crate::wire_enum;
-pub use ledger::{account_days, account_months, cash_days, entries, entry_lines, number_counters, party_balances};
+pub use ledger::{
+    account_days, account_months, cash_days, entries, entry_lines, number_counters, party_balances, party_months,
+};
 pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};

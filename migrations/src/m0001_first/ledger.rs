@@ -6,7 +6,16 @@
 use crate::table::{Table, code, day, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
-    vec![books(), entry_lines(), entries(), account_days(), account_months(), cash_days(), party_balances()]
+    vec![
+        books(),
+        entry_lines(),
+        entries(),
+        account_days(),
+        account_months(),
+        cash_days(),
+        party_balances(),
+        party_months(),
+    ]
 }
 
 /// What a write lane must know before it writes: where the sequences of the company stand, signed.
@@ -155,4 +164,19 @@ fn cash_days() -> Table {
 fn party_balances() -> Table {
     let columns = [id("party_id"), id("account_id"), word("currency"), number("amount"), number("currency_amount")];
     Table::of_company("party_balances", &["party_id", "account_id", "currency"], &columns).thin()
+}
+
+/// What the lines of a party on an account came to in a month, and what happened to its open items there.
+fn party_months() -> Table {
+    let columns = [
+        id("party_id"),
+        id("account_id"),
+        word("currency"),
+        word("month"),
+        number("amount"),
+        number("currency_amount"),
+        number("moved"),
+        number("base_moved"),
+    ];
+    Table::of_company("party_months", &["party_id", "account_id", "currency", "month"], &columns).thin()
 }

@@ -236,6 +236,7 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         open_items::Entity,
         ::schema::party::Entity,
         party_balances::Entity,
+        party_months::Entity,
         ::schema::payment_term::Entity,
         ::schema::permission::Entity,
         progress::Entity,

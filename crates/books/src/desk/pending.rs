@@ -2,6 +2,7 @@
 
 use super::cash_days::cash_days;
 use super::inserting::{mentioned, plain, sealed, sealed_entries};
+use super::party_months::party_months;
 use super::rollups::rollups;
 use super::standing::{self, Standing};
 use super::tax_months::tax_months;
@@ -11,8 +12,9 @@ use crate::error::Result;
 use crate::seal::writing::Sealing;
 use schema::tables::{
     allocations, audit_log, cash_days as of_cash, document_lines, document_links, documents, entries, entry_lines,
-    mentions, number_counters, open_item_moves, open_items, progress, progress_moves, stock, stock_facts, stock_lines,
-    stock_moves, stock_snapshots, tax_facts, tax_months as of_tax, trade_months as traded,
+    mentions, number_counters, open_item_moves, open_items, party_months as of_parties, progress, progress_moves,
+    stock, stock_facts, stock_lines, stock_moves, stock_snapshots, tax_facts, tax_months as of_tax,
+    trade_months as traded,
 };
 use sea_orm::DbBackend;
 
@@ -86,6 +88,7 @@ impl Pending {
         let [days, months, parties] = rollups(&self.lines)?;
         let of_tax = plain::<of_tax::Entity>(tax_months(&self.tax_facts, &self.lines)?, Kept::Grows);
         let of_trade = plain::<traded::Entity>(trade_months(self.traded)?, Kept::Grows);
+        let of_parties = plain::<of_parties::Entity>(party_months(&self.lines, &self.open_item_moves)?, Kept::Grows);
         let of_cash = plain::<of_cash::Entity>(cash_days(self.cash)?, Kept::Grows);
         let entries = sealed_entries(sealing, &self.entries, &self.lines)?;
         let rows = vec![
@@ -100,6 +103,7 @@ impl Pending {
             of_tax,
             of_trade,
             of_cash,
+            of_parties,
             sealed::<document_lines::Entity>(sealing, &self.document_lines, Refuse)?,
             sealed::<open_items::Entity>(sealing, &self.open_items, Refuse)?,
             sealed::<open_item_moves::Entity>(sealing, &self.open_item_moves, Refuse)?,

@@ -193,8 +193,8 @@ const GONE: &[&str] = &[
     "tax_facts.recorded_at integer not null",
 ];
 /// Sums that are made of the rows when they come over.
-const MADE: [&str; 6] =
-    ["cash_days", "document_counts", "search_blocks", "search_waiting", "tax_months", "trade_months"];
+const MADE: [&str; 7] =
+    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
 
 const NEW: &[&str] = &[
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",

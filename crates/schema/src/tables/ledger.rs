@@ -119,6 +119,28 @@ table! {
 }
 
 table! {
+    /// What the lines of a party on an account came to in a month, and what happened to its open items there.
+    party_months = "party_months" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub party_id: Named,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub currency: String,
+        /// Such as `2026-11`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub month: String,
+        pub amount: BookMoney,
+        pub currency_amount: Money,
+        /// What happened to open items, in their currency.
+        pub moved: Money,
+        pub base_moved: BookMoney,
+    }
+}
+
+table! {
     number_counters = "number_counters" {
         #[sea_orm(primary_key, auto_increment = false)]
         pub business_id: BusinessId,
