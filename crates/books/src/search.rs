@@ -4,7 +4,7 @@
 
 use crate::among::on;
 use crate::cx::Cx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::texts::search_key;
 use answers::{Answers, Ask};
@@ -28,10 +28,14 @@ pub enum Found {
 /// So many are found before others are left unlooked for.
 const MOST_FOUND: usize = 3_000;
 /// Beside so many that no block tells of, blocks are no help.
-const MOST_WAITING: u64 = 2 * BLOCK as u64;
+const MOST_WAITING: usize = 2 * BLOCK;
 /// So many blocks are asked at once: few at first, for a common word is found in any.
 const FIRST_BLOCKS: i64 = 4;
 const MOST_BLOCKS: i64 = 64;
+
+fn limit(count: usize) -> Result<u64> {
+    u64::try_from(count).map_err(Error::internal)
+}
 
 /// Documents of a kind that may have all words of a text.
 pub async fn found(cx: &Cx<'_>, kind: DocumentKind, text: &str) -> Result<Found> {
@@ -45,9 +49,9 @@ pub async fn found(cx: &Cx<'_>, kind: DocumentKind, text: &str) -> Result<Found>
         .select_only()
         .column(search_waiting::Column::DocumentId)
         .filter(search_waiting::Column::BusinessId.eq(business))
-        .limit(MOST_WAITING + 1);
+        .limit(limit(MOST_WAITING + 1)?);
     let mut found: Vec<RecordId> = waiting.column_of(&cx.db).await?;
-    if found.len() as u64 > MOST_WAITING {
+    if found.len() > MOST_WAITING {
         return Ok(Found::Unknown);
     }
     let most = found.len() + MOST_FOUND;
@@ -128,7 +132,7 @@ pub(crate) async fn first_waiting(db: &impl Answers, business: BusinessId) -> Re
         .column(search_waiting::Column::DocumentId)
         .filter(search_waiting::Column::BusinessId.eq(business))
         .order_by_asc(search_waiting::Column::DocumentId)
-        .limit(FULL as u64);
+        .limit(limit(FULL)?);
     Ok(waiting.column_of(db).await?)
 }
 

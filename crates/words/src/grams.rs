@@ -26,8 +26,9 @@ impl Gram {
     }
 
     /// The portion that it is kept in.
-    pub const fn shard(self) -> u16 {
-        self.0 as u16 % SHARDS
+    pub fn shard(self) -> u16 {
+        let [.., low] = self.0.to_be_bytes();
+        u16::from(low)
     }
 
     const fn key(self) -> [u8; 3] {
@@ -123,10 +124,15 @@ fn listed(places: impl Iterator<Item = usize>) -> Vec<u8> {
 
 fn number(bytes: &mut Vec<u8>, mut number: usize) {
     while number > 0x7f {
-        bytes.push((number & 0x7f) as u8 | 0x80);
+        bytes.push(last_seven(number) | 0x80);
         number >>= 7;
     }
-    bytes.push((number & 0x7f) as u8);
+    bytes.push(last_seven(number));
+}
+
+/// The last seven bits.
+const fn last_seven(number: usize) -> u8 {
+    number.to_le_bytes()[0] & 0x7f
 }
 
 fn read_number(bytes: &mut &[u8]) -> Option<usize> {
@@ -144,7 +150,9 @@ fn read_number(bytes: &mut &[u8]) -> Option<usize> {
 
 fn written(places: &[u16], texts: usize) -> (usize, Vec<u8>) {
     let mut all = Places::NONE;
-    places.iter().for_each(|place| all.set(usize::from(*place)));
+    for place in places {
+        all.set(usize::from(*place));
+    }
     let bits = || all.0.iter().flat_map(|bits| bits.to_le_bytes()).collect();
     let few = places.len().min(texts - places.len());
     if few >= BLOCK / 8 {

@@ -18,8 +18,8 @@ impl Desk {
             let waiting = first_waiting(connection, business).await?;
             let full = waiting.last().copied().filter(|_| waiting.len() >= FULL);
             if let Some(company) = self.inner().companies.get_mut(&business) {
-                // How many there are behind a block is counted when it is made.
-                company.waiting = Some(waiting.len()).filter(|_| full.is_none());
+                // Behind a block there may be another.
+                company.waiting = waiting.len();
             }
             let Some(last) = full else { continue };
             let block = block_of(connection, business, &waiting).await?;
@@ -32,13 +32,12 @@ impl Desk {
         Ok(steps)
     }
 
-    /// Companies of this batch that put documents in, and of which so many wait, or nobody knows how many.
+    /// Companies of this batch of which so many documents may wait.
     fn that_may_be_full(&self) -> Vec<BusinessId> {
         let inner = self.inner();
         let may_be = |business: &BusinessId| {
-            let Some(company) = inner.companies.get(business) else { return false };
-            let puts_in = || inner.pending.documents.iter().any(|row| row.business_id == *business);
-            company.waiting.map_or_else(puts_in, |waiting| waiting >= FULL)
+            let company = inner.companies.get(business).filter(|_| *business != BusinessId::INSTALLATION);
+            company.is_some_and(|company| company.waiting >= FULL)
         };
         let mut full: Vec<BusinessId> = inner.confirmed.iter().copied().filter(may_be).collect();
         full.sort_unstable();
@@ -50,8 +49,8 @@ impl super::Inner {
     /// These are written, and wait from now on.
     pub(super) fn wait_for_search(&mut self, rows: &[documents::Model]) {
         for row in rows {
-            if let Some(waiting) = self.companies.get_mut(&row.business_id).and_then(|known| known.waiting.as_mut()) {
-                *waiting += 1;
+            if let Some(company) = self.companies.get_mut(&row.business_id) {
+                company.waiting += 1;
             }
         }
     }
