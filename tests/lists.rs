@@ -144,6 +144,72 @@ on_both_engines! {
     }
 }
 
+/// Words of documents that are in blocks, of those that wait for one, and of those that changed since.
+fn words_are_found_wherever_they_stand(engine: Engine) {
+    let Some(server) = Server::start(engine, Options::default()) else { return };
+    let company = server.company();
+    let body = |number: usize| {
+        let mut body = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+        let rare = if number.is_multiple_of(17) { " Zeppelin-Größe" } else { "" };
+        body["reference"] = format!("PO-{number:03}").into();
+        body["narration"] = format!("Kaffee {}{rare}", if number.is_multiple_of(2) { "bio" } else { "ab 5 kg" }).into();
+        body["status"] = if number.is_multiple_of(5) { "draft".into() } else { "posted".into() };
+        body
+    };
+    let all = 3 * words::grams::FULL + 5;
+    let made: Vec<Value> = (0..all).map(|number| company.post_journal(&body(number)).expect(201).data).collect();
+    let path = |one: &Value| format!("/{}", one["id"].as_str().unwrap());
+    // One that is in a block says something else, one that waits does, and a draft is gone.
+    for (place, words) in [(3, "Ballon"), (all - 2, "Ballon")] {
+        let body = json!({"reference": format!("NEW-{place}"), "narration": words});
+        let changed = company.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")]);
+        let changed = [&changed, &body].into_iter().fold(json!({}), |mut whole, part| {
+            whole.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+            whole
+        });
+        company.ask(Dialect::B, "PUT", "journals", &path(&made[place]), Some(&changed)).expect(200);
+    }
+    company.ask(Dialect::B, "DELETE", "journals", &path(&made[5]), None).expect(200);
+    company.post_journal(&body(all)).expect(201);
+    let list = |dialect: Dialect, query: &str| -> Vec<Value> {
+        let found = company.ask(dialect, "GET", "journals", &format!("?sort=createdAt&pageSize=500&{query}"), None);
+        let found = found.expect(200).data;
+        assert_eq!(found["pagination"]["totalCount"], found["items"].as_array().unwrap().len(), "{query}");
+        found["items"].as_array().unwrap().clone()
+    };
+    let text = |one: &Value, field: &str| one[field].as_str().unwrap_or_default().to_lowercase();
+    let everything = list(Dialect::B, "");
+    assert_eq!(everything.len(), all);
+    for words in [
+        "zeppelin", "größe", "eppel", "kaffee", "bio", "kg", "5", "po-01", "ballon", "new-3", "PO-003", "bio zepp",
+        "026-00", "none",
+    ] {
+        let has = |one: &&Value| {
+            let said = ["number", "reference", "narration"].map(|field| text(one, field)).join(" ");
+            words.to_lowercase().split(' ').all(|word| said.contains(word))
+        };
+        let right: Vec<&Value> = everything.iter().filter(has).map(|one| &one["id"]).collect();
+        for dialect in DIALECTS {
+            let found = list(dialect, &format!("q={}", words.replace(' ', "%20").replace("öß", "%C3%B6%C3%9F")));
+            assert_eq!(found.iter().map(|one| &one["id"]).collect::<Vec<_>>(), right, "{dialect:?} {words}");
+        }
+    }
+    assert_eq!(company.failed_checks(), Vec::<String>::new());
+    // What a block has lost is found by nobody any more, and the proof tells of it.
+    behind_the_back(&server, &["DELETE FROM search_blocks WHERE portion < 128".to_owned()]).unwrap();
+    assert_eq!(company.failed_checks(), ["V4k"]);
+}
+
+#[test]
+fn words_are_found_wherever_they_stand_on_sqlite() {
+    words_are_found_wherever_they_stand(Engine::Sqlite);
+}
+
+#[test]
+fn words_are_found_wherever_they_stand_on_postgres() {
+    words_are_found_wherever_they_stand(Engine::Postgres);
+}
+
 /// So many documents are counted before a list says that there are more.
 const MOST_COUNTED: usize = 10_000;
 

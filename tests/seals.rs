@@ -45,7 +45,11 @@ const OTHERWISE: &[(&str, &[&str])] = &[
     ("account_days", &["V4a"]),
     ("account_months", &["V4b"]),
     ("party_balances", &["V4c", "V3"]),
+    ("cash_days", &["V4j"]),
     ("document_counts", &["V4f"]),
+    ("party_months", &["V4l"]),
+    ("search_blocks", &["V4k"]),
+    ("search_waiting", &["V4k"]),
     ("tax_months", &["V4h"]),
     ("trade_months", &["V4i"]),
     ("audit_log", &["V7", "V15"]),
@@ -337,6 +341,10 @@ pub(crate) fn populated(server: &Server) -> Vec<Company<'_>> {
     for operations in creatable().filter(|one| one.key.stem() != "businesses") {
         let resource = operations.key.stem();
         all.ask(Dialect::B, "POST", resource, "", Some(&all.example(resource))).expect(201);
+    }
+    // So many that a block of them is made, and some wait.
+    for _ in 0..2 * words::grams::FULL + 4 {
+        all.post_journal(&all.journal_body("2026-03-05", &[("6200", "10"), ("1010", "-10")])).expect(201);
     }
     companies.push(all);
     companies.push(long_story(server));

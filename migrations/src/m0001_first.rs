@@ -9,6 +9,7 @@ mod ledger;
 mod masters;
 mod people;
 mod proof;
+mod search;
 mod settlement;
 mod stock;
 mod tax;
@@ -37,6 +38,7 @@ pub fn tables() -> Vec<Table> {
         people::tables(),
         masters::tables(),
         documents::tables(),
+        search::tables(),
         ledger::tables(),
         settlement::tables(),
         tax::tables(),

@@ -18,6 +18,8 @@ enum Kind {
     Day,
     /// A text that is kept packed.
     Packed,
+    /// What nobody but its writer reads.
+    Bytes,
     /// A word of few, kept as letters.
     Code,
 }
@@ -63,6 +65,10 @@ pub const fn packed(name: &'static str) -> Column {
     column(name, Kind::Packed)
 }
 
+pub const fn bytes(name: &'static str) -> Column {
+    column(name, Kind::Bytes)
+}
+
 pub const fn code(name: &'static str) -> Column {
     column(name, Kind::Code)
 }
@@ -85,8 +91,8 @@ impl Column {
             (Kind::Id, false) => "uuid_text",
             (Kind::Number, true) => "bigint",
             (Kind::Number, false) | (Kind::Day, _) => "integer",
-            (Kind::Packed, true) => "bytea",
-            (Kind::Packed, false) => "blob",
+            (Kind::Packed | Kind::Bytes, true) => "bytea",
+            (Kind::Packed | Kind::Bytes, false) => "blob",
             (Kind::Flag, true) => "bool",
             (Kind::Flag, false) => "boolean",
             (Kind::Word, true) => "text COLLATE \"C\"",

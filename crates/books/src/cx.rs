@@ -330,8 +330,9 @@ impl<'a> Cx<'a> {
         self.abroad.note(&entry, &self.business()?.base_currency);
         self.taxed.note(&entry);
         let entry = limits::judge(self, &self.moved, entry).await?;
+        let chart = self.chart().await?;
         let stamp = (RecordId(self.new_id()), self.user, self.now);
-        self.desk()?.post(self.business_id()?, stamp, entry)
+        self.desk()?.post(self.business_id()?, stamp, entry, &chart)
     }
 
     /// The first day from which there is something else in other currencies than before this command.

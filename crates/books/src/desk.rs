@@ -9,12 +9,15 @@
 //!
 //! Rollups are not gathered: they follow from the lines, and are summed once when the batch is written.
 
+mod cash_days;
 mod company;
 mod facts;
 mod gathering;
 mod inserting;
+mod party_months;
 mod pending;
 mod rollups;
+mod searching;
 mod signing;
 mod standing;
 mod tax_months;

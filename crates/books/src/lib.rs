@@ -47,6 +47,7 @@ pub mod repeats;
 pub mod running;
 mod samples;
 pub mod seal;
+pub mod search;
 pub mod security;
 pub mod settled;
 pub mod shelf;

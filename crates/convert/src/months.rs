@@ -6,16 +6,39 @@ use crate::place::Place;
 use sea_orm::{DbBackend, DbErr};
 
 /// The tables that are made where the books they come from do not have them.
-pub(crate) const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
+pub(crate) const MADE: [&str; 7] =
+    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
 
 const COUNTS: &str = "INSERT INTO document_counts (business_id, kind, standing, count) \
      SELECT business_id, kind, COALESCE(stage, status), COUNT(*) FROM documents GROUP BY 1, 2, 3";
+
+/// Words are looked for in all of them, until batches make blocks.
+const SEARCHED: &str = "INSERT INTO search_waiting (business_id, document_id) SELECT business_id, id FROM documents";
+
+/// What accounts that hold no money were moved by in entries that moved money.
+const CASH: &str = "INSERT INTO cash_days (business_id, date, account_id, document_kind, kind, amount) \
+     SELECT l.business_id, l.date, l.account_id, e.document_kind, e.kind, CAST(SUM(l.amount) AS bigint) FROM entry_lines AS l \
+     JOIN entries AS e ON e.business_id = l.business_id AND e.number = l.entry_number \
+     JOIN accounts AS a ON a.business_id = l.business_id AND a.id = l.account_id \
+     WHERE a.type NOT IN ('bank', 'cash', 'creditCard') AND EXISTS (SELECT 1 FROM entry_lines AS m \
+       JOIN accounts AS h ON h.business_id = m.business_id AND h.id = m.account_id \
+       WHERE m.business_id = l.business_id AND m.entry_number = l.entry_number AND h.type IN ('bank', 'cash', 'creditCard')) \
+     GROUP BY 1, 2, 3, 4, 5";
 
 /// Makes the sums that the books they come from do not have.
 pub(crate) async fn make(from: &Place, new: &Place) -> Result<(), DbErr> {
     let there = from.tables().await?;
     if !there.iter().any(|table| table == "document_counts") {
         new.run(COUNTS).await?;
+    }
+    if !there.iter().any(|table| table == "search_waiting") {
+        new.run(SEARCHED).await?;
+    }
+    if !there.iter().any(|table| table == "cash_days") {
+        new.run(CASH).await?;
+    }
+    if !there.iter().any(|table| table == "party_months") {
+        new.run(&of_parties(new.engine())).await?;
     }
     if !there.iter().any(|table| table == "tax_months") {
         new.run(&of_tax(new.engine())).await?;
@@ -50,6 +73,26 @@ fn of_trade(engine: DbBackend, grouping: &str, of: &str, is_net: bool) -> String
          AND e.kind NOT IN ({APART}) AND (t.kind IS NULL OR t.kind NOT IN ({APART})) \
          AND NOT (d.kind = 'N' AND COALESCE(d.subkind, '') = 'writeOff') \
          AND {not}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3, 4, 5"
+    )
+}
+
+/// What lines of parties came to in a month, and what happened to open items.
+fn of_parties(engine: DbBackend) -> String {
+    let month = month(engine, "date");
+    let of = |table: &str, sums: &str| {
+        format!(
+            "SELECT business_id, party_id, account_id, currency, {month} AS month, {sums} FROM {table} \
+             WHERE party_id IS NOT NULL"
+        )
+    };
+    let lines = of("entry_lines", "amount, currency_amount, 0 AS moved, 0 AS base_moved");
+    let moves = of("open_item_moves", "0 AS amount, 0 AS currency_amount, amount AS moved, base AS base_moved");
+    let sums = ["amount", "currency_amount", "moved", "base_moved"].map(|sum| format!("CAST(SUM({sum}) AS bigint)"));
+    format!(
+        "INSERT INTO party_months (business_id, party_id, account_id, currency, month, amount, currency_amount, moved, \
+         base_moved) SELECT business_id, party_id, account_id, currency, month, {} \
+         FROM ({lines} UNION ALL {moves}) AS moved GROUP BY 1, 2, 3, 4, 5",
+        sums.join(", ")
     )
 }
 

@@ -9,6 +9,8 @@ use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Pa
 use crate::resource::Resource;
 use ::books::among::among;
 use ::books::cx::Cx;
+use ::books::search::{self, Found};
+use ::schema::tables::DocumentKind;
 use answers::{Answers as _, Ask, Modelled};
 use sea_orm::sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, LikeExpr, NullOrdering, Query, SimpleExpr};
 use sea_orm::{
@@ -88,6 +90,8 @@ pub trait Rows: Resource {
     fn numbered(_text: &str) -> Option<Condition> {
         None
     }
+    /// The kind of documents that the rows are, whose words are kept apart to be looked for.
+    const SOUGHT: Option<DocumentKind> = None;
     /// Rows that a word is found in, of which capitals were made small.
     fn found_by(word: &str) -> Condition {
         Condition::all().add(Self::SEARCH.like(containing(word)))
@@ -137,7 +141,7 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
-    let mut rows = searched::<M>(cx, rows, query.search.as_deref()).await?;
+    let (mut rows, sought) = searched::<M>(cx, rows, query.search.as_deref()).await?;
     let known = M::known_total(cx, query).await?;
     let offset = (query.page - 1) * query.page_size;
     let end = offset + query.page_size;
@@ -145,6 +149,8 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
         Total::Exactly(total)
     } else if query.search.is_none() {
         counted::<M>(cx, rows.clone(), Ord::max(MOST_COUNTED, end)).await?
+    } else if end <= MOST_READ && are_many::<M>(cx, &rows, &sought).await? {
+        Total::AtLeast(MOST_READ + 1)
     } else if let Some(found) = found_once::<M>(cx, rows.clone()).await? {
         rows = M::Entity::find().filter(M::reach(cx)?).filter(among(cx, M::ID, found.iter().copied()));
         Total::Exactly(found.len() as u64)
@@ -168,7 +174,9 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     sorted_by.push((M::ID, last));
     // Where hardly any row is asked for, an index in the order of the list would be walked from end to end to find them.
     let few = if M::MAY_WEIGH { FEW_KEYS } else { FEW };
-    let by = if known.is_none() && !query.is_of_all() && total.count() <= few { Sorts::Found } else { Sorts::Index };
+    // Of how many there are more, nobody knows; unless they were found one by one.
+    let are_few = matches!(total, Total::Exactly(total) if total <= few) || matches!(sought, Found::All(_));
+    let by = if known.is_none() && !query.is_of_all() && are_few { Sorts::Found } else { Sorts::Index };
     let first = sorted_by.first().filter(|(column, _)| column.def().is_null() && matches!(by, Sorts::Index));
     let apart = first.filter(|(_, direction)| *direction == Direction::Descending).map(|(column, _)| *column);
     // What lies beyond the middle is nearer from the end: the same order, read backwards.
@@ -217,6 +225,13 @@ async fn counted<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>, most: u64) -> Re
 async fn found_once<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>) -> Result<Option<Vec<RecordId>>> {
     let found: Vec<RecordId> = rows.select_only().column(M::ID).limit(MOST_READ + 1).column_of(&cx.db).await?;
     Ok(Some(found).filter(|found| found.len() as u64 <= MOST_READ))
+}
+
+/// Whether more have some words than are counted, as some of them say already.
+async fn are_many<M: Rows>(cx: &Cx<'_>, rows: &Select<M::Entity>, sought: &Found) -> Result<bool> {
+    let Found::Some(some) = sought else { return Ok(false) };
+    let some = rows.clone().filter(among(cx, M::ID, some.iter().copied()));
+    Ok(matches!(counted::<M>(cx, some, MOST_READ).await?, Total::AtLeast(_)))
 }
 
 /// As many rows as are sooner read than their keys alone.
@@ -318,18 +333,31 @@ fn ordered<E: EntityTrait>(
 }
 
 /// Rows that are looked for: by their number where there is one like that, else by all the words.
-async fn searched<M: Rows>(cx: &Cx<'_>, rows: Select<M::Entity>, text: Option<&str>) -> Result<Select<M::Entity>> {
-    let Some(text) = text else { return Ok(rows) };
+/// What is known of who has the words is answered beside them.
+async fn searched<M: Rows>(
+    cx: &Cx<'_>,
+    rows: Select<M::Entity>,
+    text: Option<&str>,
+) -> Result<(Select<M::Entity>, Found)> {
+    let Some(text) = text else { return Ok((rows, Found::Unknown)) };
     if let Some(numbered) = M::numbered(text) {
         let numbered = rows.clone().filter(numbered);
         let one: Option<RecordId> =
             numbered.clone().select_only().column(M::ID).limit(1).into_tuple().one(&cx.db).await?;
         if one.is_some() {
-            return Ok(numbered);
+            return Ok((numbered, Found::Unknown));
         }
     }
     let words = text.split_whitespace().map(|word| M::found_by(&crate::texts::search_key(word)));
-    Ok(rows.filter(words.fold(Condition::all(), Condition::add)))
+    let rows = rows.filter(words.fold(Condition::all(), Condition::add));
+    let sought = match M::SOUGHT {
+        Some(kind) => search::found(cx, kind, text).await?,
+        None => Found::Unknown,
+    };
+    Ok(match &sought {
+        Found::All(all) => (rows.filter(among(cx, M::ID, all.iter().copied())), sought),
+        Found::Some(_) | Found::Unknown => (rows, sought),
+    })
 }
 
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {

@@ -4,16 +4,19 @@
 //! portions, so that its size costs time and no memory; nothing here trusts a rollup, a counter or a status.
 
 mod before;
+mod cash_days;
 mod counts;
 mod courses;
 mod crossing;
 mod goods;
 mod live;
 mod numbers;
+mod party_months;
 mod progress;
 mod purses;
 mod replay;
 mod rollups;
+mod search;
 mod settled;
 mod shares;
 mod stages;
@@ -185,8 +188,10 @@ pub enum Part {
     Ledger,
     /// What is kept of tax by month, beside its facts.
     TaxMonths,
-    /// What is kept of trade by month, beside the lines.
+    /// What is kept of trade by month and of money by day, beside the lines.
     TradeMonths,
+    /// What words are looked for by, beside what documents say.
+    Search,
     /// What open items and stock say of their own history.
     History,
     /// Taxes beside the ledger's lines.
@@ -213,10 +218,11 @@ pub struct Proved {
 
 impl Part {
     /// Those that are proved as a whole, the dearest first.
-    pub const WHOLE: [Self; 9] = [
+    pub const WHOLE: [Self; 10] = [
         Self::Ledger,
         Self::TradeMonths,
         Self::TaxMonths,
+        Self::Search,
         Self::History,
         Self::Taxes,
         Self::Goods,
@@ -234,7 +240,12 @@ impl Part {
                 return Ok(Proved { checks, digest });
             }
             Self::TaxMonths => vec![tax_months::check(reader).await?],
-            Self::TradeMonths => vec![trade_months::check(reader).await?],
+            Self::TradeMonths => vec![
+                trade_months::check(reader).await?,
+                cash_days::check(reader).await?,
+                party_months::check(reader).await?,
+            ],
+            Self::Search => vec![search::check(reader).await?],
             Self::History => subledgers::beside_history(reader).await?,
             Self::Taxes => taxes::of_ledger(reader).await?,
             Self::TaxedDocuments => TaxedDocuments::of_part(reader, told, (None, None)).await?.checks(),

@@ -3,6 +3,7 @@
 pub mod documents;
 mod ledger;
 mod open;
+mod search;
 mod tax;
 mod trade;
 
@@ -14,10 +15,13 @@ use crate::money::{BookMoney, Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
 use crate::stored::{AsJson, HexDigest};
 use crate::wire_enum;
-pub use ledger::{account_days, account_months, entries, entry_lines, number_counters, party_balances};
+pub use ledger::{
+    account_days, account_months, cash_days, entries, entry_lines, number_counters, party_balances, party_months,
+};
 pub use open::{allocations, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
+pub use search::{WHOSE, search_blocks, search_waiting};
 use serde::{Deserialize, Serialize};
 pub use tax::{facts_of, tax_beginnings, tax_facts, tax_months};
 pub use trade::{document_counts, document_lines, document_links, mentions, progress, progress_moves, trade_months};

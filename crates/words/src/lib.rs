@@ -14,6 +14,7 @@ pub mod error;
 pub mod exact;
 pub mod fault;
 pub mod field;
+pub mod grams;
 pub mod ids;
 pub mod money;
 pub mod packed;

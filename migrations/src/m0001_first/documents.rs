@@ -1,5 +1,6 @@
 //! Documents: what was asked and what came of it, their lines, how they follow each other and how far they have got.
 
+use super::search;
 use crate::table::{Table, code, day, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
@@ -65,11 +66,13 @@ fn documents() -> Table {
         .found_by("documents_by_party", "party_id, kind, date, id, stage WHERE party_id IS NOT NULL")
         // What is done is most of it in the end, and found by its day like all; what is left is little.
         .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('o', 'h')")
+        .found_by("documents_left_by_total", "kind, base_total, id, stage, due_date WHERE stage IN ('o', 'h')")
         .found_by("documents_by_due_date", "kind, due_date, date, id WHERE due_date IS NOT NULL")
         .found_by("documents_by_reference", "kind, reference, date, id WHERE reference IS NOT NULL")
         .found_by("documents_drafts", "kind, date, id, status WHERE status = 'd'")
         .found_by("documents_void", "kind, date, id, status WHERE status = 'v'")
         .guarded(COUNTS_ON_SQLITE, COUNTS_ON_POSTGRES)
+        .guarded(&search::WAITS_ON_SQLITE, &search::WAITS_ON_POSTGRES)
 }
 
 /// How many documents of each kind stand alike: lists say it, and counting a hundred thousand rows takes longer than

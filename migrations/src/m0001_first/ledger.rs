@@ -6,7 +6,16 @@
 use crate::table::{Table, code, day, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
-    vec![books(), entry_lines(), entries(), account_days(), account_months(), party_balances()]
+    vec![
+        books(),
+        entry_lines(),
+        entries(),
+        account_days(),
+        account_months(),
+        cash_days(),
+        party_balances(),
+        party_months(),
+    ]
 }
 
 /// What a write lane must know before it writes: where the sequences of the company stand, signed.
@@ -145,8 +154,29 @@ fn account_months() -> Table {
     Table::of_company("account_months", &["account_id", "currency", "month"], &columns).thin().check(CAN_BE_KEPT)
 }
 
+/// What accounts that hold no money were moved by on a day, in entries that moved money.
+fn cash_days() -> Table {
+    let columns = [day("date"), id("account_id"), code("document_kind"), code("kind"), number("amount")];
+    Table::of_company("cash_days", &["date", "account_id", "document_kind", "kind"], &columns).thin()
+}
+
 /// What is open with a party on a control account.
 fn party_balances() -> Table {
     let columns = [id("party_id"), id("account_id"), word("currency"), number("amount"), number("currency_amount")];
     Table::of_company("party_balances", &["party_id", "account_id", "currency"], &columns).thin()
+}
+
+/// What the lines of a party on an account came to in a month, and what happened to its open items there.
+fn party_months() -> Table {
+    let columns = [
+        id("party_id"),
+        id("account_id"),
+        word("currency"),
+        word("month"),
+        number("amount"),
+        number("currency_amount"),
+        number("moved"),
+        number("base_moved"),
+    ];
+    Table::of_company("party_months", &["party_id", "account_id", "currency", "month"], &columns).thin()
 }

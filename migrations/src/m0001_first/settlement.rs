@@ -29,7 +29,7 @@ fn open_items() -> Table {
         // All that an ageing asks: what is open is summed up without the items themselves.
         .found_by(
             "open_items_by_party",
-            "party_id, currency, due_date, date, account_id, open, base_open WHERE open <> 0",
+            "party_id, currency, due_date, date, account_id, kind, open, base_open WHERE open <> 0",
         )
 }
 

@@ -11,6 +11,7 @@ use crate::seal::{Seals, heads};
 use crate::security;
 use schema::tables::{books, number_counters};
 use std::collections::HashMap;
+use words::grams::FULL;
 
 /// What is remembered of one company.
 pub(super) struct Company {
@@ -22,6 +23,8 @@ pub(super) struct Company {
     pub(super) is_signed: bool,
     pub(super) facts: Facts,
     pub(super) changed: bool,
+    /// How many of its documents wait for a block that finds their words. A block may be full until somebody looks.
+    pub(super) waiting: usize,
     /// Its counters and their seals, as they were written last.
     pub(super) written: Written,
 }
@@ -55,6 +58,7 @@ impl Company {
             },
             facts: Facts::default(),
             changed: false,
+            waiting: FULL,
             written: Written::new(),
         })
     }

@@ -3,8 +3,9 @@
 use super::company::Head;
 use super::pending::Lengths;
 use super::standing::Standing;
-use super::{Desk, Inner, Trade, trade_months};
+use super::{Desk, Inner, Trade, cash_days, trade_months};
 use crate::audit::{self, Change, Origin};
+use crate::chart::Chart;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -248,6 +249,7 @@ impl Desk {
         business: BusinessId,
         (id, user, now): (RecordId, UserId, Instant),
         new: Judged,
+        chart: &Chart,
     ) -> Result<EntryRef> {
         let new = new.into_inner();
         let mut guard = self.inner();
@@ -282,6 +284,7 @@ impl Desk {
             rehearsed.extend(lines.iter().map(|line| Rehearsed { entry: place, date: entry.date, line: line.clone() }));
         }
         inner.pending.traded.extend(trade_months::of_entry(business, entry, &new, &lines)?);
+        inner.pending.cash.extend(cash_days::of_entry((new.document, new.kind), &lines, chart));
         inner.pending.lines.extend(lines);
         let facts = crate::tax_facts::rows(business, entry, &new);
         inner.pending.tax_facts.extend(facts);

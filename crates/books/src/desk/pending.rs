@@ -1,6 +1,8 @@
 //! The rows that a batch gathers, in the order in which they are written.
 
+use super::cash_days::cash_days;
 use super::inserting::{mentioned, plain, sealed, sealed_entries};
+use super::party_months::party_months;
 use super::rollups::rollups;
 use super::standing::{self, Standing};
 use super::tax_months::tax_months;
@@ -9,9 +11,10 @@ use crate::database::rows::{Kept, Step};
 use crate::error::Result;
 use crate::seal::writing::Sealing;
 use schema::tables::{
-    allocations, audit_log, document_lines, document_links, documents, entries, entry_lines, mentions, number_counters,
-    open_item_moves, open_items, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
-    stock_snapshots, tax_facts, tax_months as of_tax, trade_months as traded,
+    allocations, audit_log, cash_days as of_cash, document_lines, document_links, documents, entries, entry_lines,
+    mentions, number_counters, open_item_moves, open_items, party_months as of_parties, progress, progress_moves,
+    stock, stock_facts, stock_lines, stock_moves, stock_snapshots, tax_facts, tax_months as of_tax,
+    trade_months as traded,
 };
 use sea_orm::DbBackend;
 
@@ -60,6 +63,7 @@ waiting! {
     links: document_links::Model,
     mentions: mentions::Model,
     traded: traded::Model,
+    cash: of_cash::Model,
     standings: Standing,
 }
 
@@ -84,6 +88,8 @@ impl Pending {
         let [days, months, parties] = rollups(&self.lines)?;
         let of_tax = plain::<of_tax::Entity>(tax_months(&self.tax_facts, &self.lines)?, Kept::Grows);
         let of_trade = plain::<traded::Entity>(trade_months(self.traded)?, Kept::Grows);
+        let of_parties = plain::<of_parties::Entity>(party_months(&self.lines, &self.open_item_moves)?, Kept::Grows);
+        let of_cash = plain::<of_cash::Entity>(cash_days(self.cash)?, Kept::Grows);
         let entries = sealed_entries(sealing, &self.entries, &self.lines)?;
         let rows = vec![
             sealed::<documents::Entity>(sealing, &self.documents, Refuse)?,
@@ -96,6 +102,8 @@ impl Pending {
             parties,
             of_tax,
             of_trade,
+            of_cash,
+            of_parties,
             sealed::<document_lines::Entity>(sealing, &self.document_lines, Refuse)?,
             sealed::<open_items::Entity>(sealing, &self.open_items, Refuse)?,
             sealed::<open_item_moves::Entity>(sealing, &self.open_item_moves, Refuse)?,

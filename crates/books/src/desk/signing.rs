@@ -45,7 +45,9 @@ impl Desk {
     /// nothing of it may be committed: where the books stand now, and all of it where nothing need be asked before.
     pub async fn finish(&self, connection: &impl Puts) -> Result<Vec<Step>> {
         let engine = connection.get_database_backend();
-        let Gathered { mut steps, mut moved, written, foreseen } = self.gather(engine)?;
+        let mut steps = self.full_blocks(connection).await?;
+        let Gathered { steps: gathered, mut moved, written, foreseen } = self.gather(engine)?;
+        steps.extend(gathered);
         if let Some(compared) = foreseen {
             steps.push(Step::Statement(compared));
             steps.push(Step::Rows(self.heads(connection, &mut moved).await?));
@@ -152,6 +154,7 @@ impl Desk {
             inner.flushes += 1;
             let counters: Vec<_> = inner.companies.iter_mut().flat_map(|(id, company)| company.counted(*id)).collect();
             let pending = std::mem::take(&mut inner.pending);
+            inner.wait_for_search(&pending.documents);
             (pending, std::mem::take(&mut inner.founded), counters, !inner.is_under_way)
         };
         // What changes other rows is noted as well, as they were before.

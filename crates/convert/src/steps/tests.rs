@@ -195,7 +195,8 @@ const GONE: &[&str] = &[
     "tax_facts.recorded_at integer not null",
 ];
 /// Sums that are made of the rows when they come over.
-const MADE: [&str; 3] = ["document_counts", "tax_months", "trade_months"];
+const MADE: [&str; 7] =
+    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
 
 const NEW: &[&str] = &[
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
@@ -207,6 +208,7 @@ const NEW: &[&str] = &[
     "document_lines found by (item_id, date) WHERE kind = 'A'",
     "document_lines found by (tax_code_id, date) WHERE kind NOT IN ('I', 'N', 'B', 'D')",
     "documents found by (business_id, kind, base_total, id, date)",
+    "documents found by (business_id, kind, base_total, id, stage, due_date) WHERE stage IN ('o', 'h')",
     "documents found by (business_id, kind, created_at, id)",
     "documents found by (business_id, kind, date, id, stage, due_date) WHERE stage IN ('o', 'h')",
     "documents found by (business_id, kind, date, id, status) WHERE status = 'd'",
@@ -223,7 +225,7 @@ const NEW: &[&str] = &[
     "documents.record integer",
     "entries found by (business_id, date) WHERE kind = 'b'",
     "entries found by (business_id, date) WHERE kind = 'y'",
-    "open_items found by (business_id, party_id, currency, due_date, date, account_id, open, base_open) WHERE open <> 0",
+    "open_items found by (business_id, party_id, currency, due_date, date, account_id, kind, open, base_open) WHERE open <> 0",
     // None are given away in old books, which have none that were counted.
     "running_time.identifiers integer not null",
     // What went out when there was less than that; told of old books when they come over.

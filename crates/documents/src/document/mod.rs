@@ -377,6 +377,7 @@ macro_rules! document_rows {
         const CHANGED: schema::tables::documents::Column = schema::tables::documents::Column::UpdatedAt;
         const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
         const SORTS: &'static [schema::tables::documents::Column] = crate::document::SORTED_BY;
+        const SOUGHT: Option<schema::tables::DocumentKind> = Some(<Self as crate::document::Document>::KIND);
 
         fn numbered(text: &str) -> Option<sea_orm::Condition> {
             crate::document::numbered(text)

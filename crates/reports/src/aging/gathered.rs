@@ -16,7 +16,9 @@ use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::{Aliases, Named};
 use schema::some::is_open;
-use schema::tables::{DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances};
+use schema::tables::{
+    DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances, party_months,
+};
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
@@ -321,8 +323,41 @@ async fn first_days(
     Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
 }
 
-/// What the lines of a party on accounts come to at the end of a day: what they come to now, less what came since. So it
-/// costs what came since, however much there was before.
+/// The days of a month that come after one.
+fn rest_of_month(day: Day) -> Option<[Day; 2]> {
+    (day != day.last_of_month()).then(|| [day.next(), day.last_of_month()])
+}
+
+/// What is kept by month of a party: of its lines, and of what happened to its open items; in their currency, and in the
+/// company's.
+const LINES: [party_months::Column; 2] = [party_months::Column::CurrencyAmount, party_months::Column::Amount];
+const ITEMS: [party_months::Column; 2] = [party_months::Column::Moved, party_months::Column::BaseMoved];
+
+/// The sums of a party in the months after that of a day.
+fn after_month(
+    cx: &Cx<'_>,
+    controls: &[RecordId],
+    (aliases, party): (&Aliases, RecordId),
+    day: Day,
+    currency: Option<&str>,
+    [own, base]: [party_months::Column; 2],
+) -> Result<Select<party_months::Entity>> {
+    let months = party_months::Entity::find()
+        .select_only()
+        .column_as(sum(cx, Expr::col(own)), "own")
+        .column_as(sum(cx, Expr::col(base)), "base")
+        .filter(party_months::Column::BusinessId.eq(cx.business_id()?))
+        .filter(party_months::Column::AccountId.is_in(controls.iter().copied()))
+        .filter(aliases.is(party_months::Column::PartyId, party))
+        .filter(party_months::Column::Month.gt(day.year_and_month()));
+    Ok(match currency {
+        Some(currency) => months.filter(party_months::Column::Currency.eq(currency)),
+        None => months,
+    })
+}
+
+/// What the lines of a party on accounts come to at the end of a day: what they come to now, less what came since, which is
+/// kept by month.
 pub(crate) async fn of_party(
     cx: &Cx<'_>,
     controls: &[RecordId],
@@ -348,8 +383,12 @@ pub(crate) async fn of_party(
         now = now.filter(party_balances::Column::Currency.eq(currency));
         lines = lines.filter(entry_lines::Column::Currency.eq(currency));
     }
-    let later = lines.clone().filter(entry_lines::Column::Date.gt(to));
-    let mut there = one(cx, now).await?.plus(one(cx, later).await?.times(-1));
+    let mut since = one(cx, after_month(cx, controls, (aliases, party), to, asked.currency.as_deref(), LINES)?).await?;
+    if let Some([first, last]) = rest_of_month(to) {
+        let rest = lines.clone().filter(entry_lines::Column::Date.between(first, last));
+        since = since.plus(one(cx, rest).await?);
+    }
+    let mut there = one(cx, now).await?.plus(since.times(-1));
     if let Some(known) = books::balances::last_known(cx, asked.point).await? {
         let unknown = entry_lines::Column::EntryNumber.gt(known).and(entry_lines::Column::Date.lte(to));
         there = there.plus(one(cx, lines.filter(unknown)).await?.times(-1));
@@ -380,13 +419,21 @@ pub(crate) async fn open_with(
         .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
         .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(aliases.is(open_item_moves::Column::PartyId, party))
-        .filter(later(asked.span.to, asked));
+        .filter(aliases.is(open_item_moves::Column::PartyId, party));
     if let Some(currency) = currency {
         now = now.filter(open_items::Column::Currency.eq(currency));
         since = since.filter(open_item_moves::Column::Currency.eq(currency));
     }
-    Ok(one(cx, now).await?.plus(one(cx, since).await?.times(-1)))
+    let now = one(cx, now).await?;
+    let to = asked.span.to;
+    if asked.point.known_at.is_some() {
+        return Ok(now.plus(one(cx, since.filter(later(to, asked))).await?.times(-1)));
+    }
+    let mut moved = one(cx, after_month(cx, controls, (aliases, party), to, currency, ITEMS)?).await?;
+    if let Some([first, last]) = rest_of_month(to) {
+        moved = moved.plus(one(cx, since.filter(open_item_moves::Column::Date.between(first, last))).await?);
+    }
+    Ok(now.plus(moved.times(-1)))
 }
 
 /// What of open items happened after a day, or was not known.

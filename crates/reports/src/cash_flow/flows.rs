@@ -9,12 +9,13 @@ use crate::ids::RecordId;
 use crate::money::Money;
 use answers::Ask;
 use books::among::among;
+use books::balances::{last_known, sum};
 use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::portions::by_parameters;
 use books::sums::{Span, ever_moved, sums};
 use rules::account::CashFlowSection;
-use schema::tables::{DocumentKind, EntryKind, allocations, entries, entry_lines, open_item_moves};
+use schema::tables::{DocumentKind, EntryKind, allocations, cash_days, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -197,20 +198,54 @@ fn of_entries(
     lines
 }
 
-/// What other accounts gave in the entries that moved money.
+/// What accounts were moved by in the entries that moved money, as is kept by day.
+async fn by_day(cx: &Cx<'_>, span: Span) -> Result<Vec<ByKind>> {
+    let days = cash_days::Entity::find()
+        .select_only()
+        .column(cash_days::Column::AccountId)
+        .column(cash_days::Column::DocumentKind)
+        .column(cash_days::Column::Kind)
+        .column_as(sum(cx, Expr::col(cash_days::Column::Amount)), "amount")
+        .filter(cash_days::Column::BusinessId.eq(cx.business_id()?))
+        .filter(cash_days::Column::Date.lte(span.to))
+        .group_by(cash_days::Column::AccountId)
+        .group_by(cash_days::Column::DocumentKind)
+        .group_by(cash_days::Column::Kind);
+    let days = match span.from {
+        Some(from) => days.filter(cash_days::Column::Date.gte(from)),
+        None => days,
+    };
+    Ok(days.read(&cx.db).await?)
+}
+
+/// What other accounts gave in the entries that moved money. What is asked as it was known earlier is not kept.
 async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -> Result<()> {
-    let apart = if sown(Fault::OpeningIsFlow) { &BETWEEN[1..] } else { &BETWEEN[..] };
-    let lines = of_entries(of_span(cx, asked.span, asked).await?, that_move_money(cx, sides, asked.span)?);
-    let found: Vec<ByKind> = without(cx, lines, apart, asked.apart)?
-        .column(entry_lines::Column::AccountId)
-        .column(entries::Column::DocumentKind)
-        .column(entries::Column::Kind)
-        .column_as(amount(cx), "amount")
-        .group_by(entry_lines::Column::AccountId)
-        .group_by(entries::Column::DocumentKind)
-        .group_by(entries::Column::Kind)
-        .read(&cx.db)
-        .await?;
+    let between = if sown(Fault::OpeningIsFlow) { &BETWEEN[1..] } else { &BETWEEN[..] };
+    let of_lines = async |lines: Select<entry_lines::Entity>| -> Result<Vec<ByKind>> {
+        let found = lines
+            .column(entry_lines::Column::AccountId)
+            .column(entries::Column::DocumentKind)
+            .column(entries::Column::Kind)
+            .column_as(amount(cx), "amount")
+            .group_by(entry_lines::Column::AccountId)
+            .group_by(entries::Column::DocumentKind)
+            .group_by(entries::Column::Kind);
+        Ok(found.read(&cx.db).await?)
+    };
+    let found = if last_known(cx, asked.point).await?.is_none() {
+        let mut found = by_day(cx, asked.span).await?;
+        let between: Vec<EntryKind> = asked.apart.of(between).collect();
+        if !between.is_empty() {
+            // There are few of them, each found by what it is.
+            let lines = apart(cx, of_span(cx, asked.span, asked).await?, &between)?
+                .filter(beside(|other| other(entry_lines::Column::AccountId).is_in(sides.money.iter().copied())));
+            found.extend(of_lines(lines).await?.into_iter().map(|row| ByKind { amount: -row.amount, ..row }));
+        }
+        found
+    } else {
+        let lines = of_entries(of_span(cx, asked.span, asked).await?, that_move_money(cx, sides, asked.span)?);
+        of_lines(without(cx, lines, between, asked.apart)?).await?
+    };
     let mut gains = HashSet::new();
     for role in [SystemRole::RealisedExchange, SystemRole::UnrealisedExchange] {
         gains.insert(in_role(cx.business()?, role)?);

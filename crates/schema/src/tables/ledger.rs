@@ -85,6 +85,24 @@ table! {
 }
 
 table! {
+    /// What an account that holds no money was moved by on a day, in entries that moved money.
+    cash_days = "cash_days" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub date: Day,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub document_kind: DocumentKind,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub kind: EntryKind,
+        /// A debit positive.
+        pub amount: BookMoney,
+    }
+}
+
+table! {
     /// What is open with a party on a control account.
     party_balances = "party_balances" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -97,6 +115,28 @@ table! {
         pub currency: String,
         pub amount: BookMoney,
         pub currency_amount: Money,
+    }
+}
+
+table! {
+    /// What the lines of a party on an account came to in a month, and what happened to its open items there.
+    party_months = "party_months" {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub business_id: BusinessId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub party_id: Named,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub account_id: RecordId,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub currency: String,
+        /// Such as `2026-11`.
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub month: String,
+        pub amount: BookMoney,
+        pub currency_amount: Money,
+        /// What happened to open items, in their currency.
+        pub moved: Money,
+        pub base_moved: BookMoney,
     }
 }
 
