@@ -242,6 +242,12 @@ impl Connection {
         self.using(sql, |prepared| Ok(prepared.get_status(StatementStatus::RePrepare))).unwrap_or(-1)
     }
 
+    /// How many steps a statement took since it was last told.
+    #[cfg(test)]
+    fn steps(&self, sql: &str) -> i32 {
+        self.using(sql, |prepared| Ok(prepared.get_status(StatementStatus::VmStep))).unwrap_or(-1)
+    }
+
     /// Lets the connection go. What it had open is rolled back.
     pub fn close(self) -> Result<(), Fault> {
         self.inner.close().map_err(|(_, error)| error.into())

@@ -69,6 +69,8 @@ pub struct Database {
     standing: Arc<Standing>,
     /// What is read outside a transaction.
     pub read: Reads,
+    /// The same of what is dear: on SQLite threads read it that give way.
+    pub quiet: Reads,
     /// What lets requests in: connections of its own, which no other question takes.
     pub door: Reads,
 }
@@ -147,13 +149,13 @@ impl Database {
         if let Some(path) = sqlite_kit::file_of(&options.url) {
             sqlite::outlive_limits()?;
             let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
-            let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
-            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, door });
+            let [read, quiet, door] = [engine.reads(), engine.quiet(), engine.door()].map(Reads::Sqlite);
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, quiet, door });
         }
         if postgres_kit::is_postgres(&options.url) {
             let engine = postgres::Engine::open(options, standing.clone()).await?;
-            let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
-            return Ok(Self { engine: Engine::Postgres(engine), standing, read, door });
+            let [read, quiet, door] = [engine.reads(), engine.reads(), engine.door()].map(Reads::Postgres);
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, quiet, door });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }

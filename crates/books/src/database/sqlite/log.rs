@@ -35,7 +35,7 @@ pub(super) struct Log {
     opening: Opening,
     budget: u64,
     /// What reads: whatever keeps the log.
-    readers: [Arc<Readers>; 2],
+    readers: [Arc<Readers>; 3],
     ending: Ending,
     state: Mutex<State>,
     wake: Condvar,
@@ -73,7 +73,7 @@ enum Due {
 }
 
 impl Log {
-    pub(super) fn of(opening: Opening, budget: u64, readers: [Arc<Readers>; 2], ending: Ending) -> Arc<Self> {
+    pub(super) fn of(opening: Opening, budget: u64, readers: [Arc<Readers>; 3], ending: Ending) -> Arc<Self> {
         let state = Mutex::new(State { again_at: LONG, room_at: budget, ..State::default() });
         Arc::new(Self { opening, budget, readers, ending, state, wake: Condvar::new() })
     }

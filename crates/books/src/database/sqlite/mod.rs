@@ -17,7 +17,7 @@ use claim::Claim;
 use log::Log;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use readers::Readers;
+use readers::{Manner, Readers};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use sqlite_kit::{Access, Connection, Fault, Opening};
 use std::path::{Path, PathBuf};
@@ -44,6 +44,7 @@ pub struct Engine {
     writing: Opening,
     purpose: Purpose,
     readers: Arc<Readers>,
+    quiet: Arc<Readers>,
     door: Arc<Readers>,
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
@@ -90,13 +91,16 @@ impl Engine {
             Some(Connection::open(&Opening { access: Access::Create, ..writing.clone() })?)
         };
         let budget_kib = u64::from(asked.page_cache_kib);
-        let reading = |name, most| Readers::of(name, most, opening(Access::Read, share), standing.clone());
-        let (readers, door) = (reading("reader", readers as usize), reading("door", 1));
-        let all = [readers.clone(), door.clone()];
+        let reading = |named, most| Readers::of(named, most, opening(Access::Read, share), standing.clone());
+        let many = readers as usize;
+        let (readers, door) = (reading(("reader", Manner::Alike), many), reading(("door", Manner::Alike), 1));
+        let quiet = reading(("quiet reader", Manner::GiveWay), many);
+        let all = [readers.clone(), quiet.clone(), door.clone()];
         let log = Log::of(opening(Access::Write, LEAST_CACHE_KIB), asked.log_budget, all, end_process);
         let mut engine = Self {
             purpose: asked.purpose,
             readers,
+            quiet,
             door,
             first: Mutex::new(None),
             writing,
@@ -133,6 +137,11 @@ impl Engine {
 
     pub fn reads(&self) -> Reads {
         Reads::from(&self.readers)
+    }
+
+    /// What is dear, read by threads that give way.
+    pub fn quiet(&self) -> Reads {
+        Reads::from(&self.quiet)
     }
 
     pub fn door(&self) -> Reads {
@@ -197,6 +206,7 @@ impl Engine {
     pub async fn close(&self) {
         self.log.close().await;
         self.readers.close().await;
+        self.quiet.close().await;
         self.door.close().await;
         // The last connection that may write takes the log into the file.
         let last = self.first().take();
