@@ -3,7 +3,7 @@
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
 use crate::error::{Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, BookMoney};
 use crate::stored::AsJson;
@@ -228,13 +228,13 @@ impl Resource for Permissions {
 }
 
 pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantInput>) -> Grants {
-    let mut grants: Vec<Grant> = Vec::new();
-    let checked = faults.each(name, listed, |faults, input| {
+    let mut nouns = Once::default();
+    let grants = faults.each(name, listed, |faults, input| {
         let given = matches!(input.resource, Field::Given(_));
-        let resource = faults.required("resource", input.resource);
-        if given && grants.iter().any(|grant| grant.resource == resource) {
+        if nouns.is_second(&input.resource) {
             faults.add("resource", "stands here twice");
         }
+        let resource = faults.required("resource", input.resource);
         let mut actions = Vec::new();
         for (place, action) in faults.required("actions", input.actions).into_iter().enumerate() {
             let place = format!("actions[{place}]");
@@ -248,11 +248,9 @@ pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantIn
             }
         }
         actions.sort();
-        let grant = Grant { resource, actions };
-        grants.push(grant.clone());
-        grant
+        Grant { resource, actions }
     });
-    Grants(checked)
+    Grants(grants)
 }
 
 fn catalog<'c>(_: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
@@ -419,4 +417,36 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<HashMap<R
     });
     table::Entity::insert_many(rows).exec_without_returning(&cx.db).await?;
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kit::samples::hold;
+
+    #[test]
+    fn a_set_grants_each_resource_once_and_what_can_be_done_with_it() {
+        let grant = |resource: serde_json::Value, actions: &[&str]| json!({"resource": resource, "actions": actions});
+        let grants = |listed: &[serde_json::Value]| [("/grants", json!(listed))];
+        let twice = [grant(json!("party"), &["view"]), grant(json!("party"), &["edit"])];
+        let unheard =
+            [grant(json!(null), &["view"]), grant(json!("business"), &["view"]), grant(json!("coffee"), &["view"])];
+        hold::<Permissions>(&[
+            (&grants(&[]), &[]),
+            (&grants(&twice), &["grants[1].resource: stands here twice"]),
+            // One that says nothing is the second of nothing, and nothing is the second of it.
+            (&grants(&unheard), &["grants[0].resource: is required", "grants[2].resource: names no resource"]),
+            (&grants(&[grant(json!("party"), &["view", "view"])]), &[]),
+            (
+                &grants(&[grant(json!("party"), &["view", "post"])]),
+                &["grants[0].actions[1]: is nothing that can be done with party"],
+            ),
+            (&grants(&[grant(json!("salesInvoice"), &["post", "void"])]), &[]),
+            (&grants(&[grant(json!("party"), &["sing"])]), &["grants[0].actions[0]: must be"]),
+            (&[("/grants", json!(null))], &["grants: is required"]),
+            (&[("/limits", json!({"maxDocumentAmount": -0.01}))], &["limits.maxDocumentAmount: must not be negative"]),
+            (&[("/limits", json!({"maxDocumentAmount": 0, "backdateDays": 3660}))], &[]),
+            (&[("/limits", json!({"backdateDays": 3661}))], &["limits.backdateDays: must be between 0 and 3660"]),
+        ]);
+    }
 }

@@ -33,11 +33,29 @@ pub(crate) fn row<M: Master>(changes: &[(&str, Value)]) -> Row<M>
 where
     <M::Entity as EntityTrait>::ActiveModel: TryIntoModel<Row<M>>,
 {
+    row_with::<M>(changes, &[])
+}
+
+/// The same, with words that no body says and that nothing is not one of.
+pub(crate) fn row_with<M: Master>(changes: &[(&str, Value)], beside: &[(Column<M>, sea_orm::Value)]) -> Row<M>
+where
+    <M::Entity as EntityTrait>::ActiveModel: TryIntoModel<Row<M>>,
+{
     let mut row = <<M::Entity as EntityTrait>::ActiveModel as ActiveModelTrait>::default_values();
-    for (column, value) in draft::<M>(changes).iter() {
-        row.set(*column, value.clone());
+    let draft = draft::<M>(changes);
+    let said = draft.iter().map(|(column, value)| (*column, value.clone()));
+    for (column, value) in said.chain(beside.iter().cloned()) {
+        row.set(column, value);
     }
     row.try_into_model().unwrap()
+}
+
+/// An account by its number, below another.
+pub(crate) fn account(number: u128, parent: Option<u128>, changes: &[(&str, Value)]) -> schema::account::Model {
+    use crate::account::Accounts;
+    let place = [("/code", number.to_string().into()), ("/parentId", serde_json::json!(parent.map(id)))];
+    let keeper = (schema::account::Column::Keeper, rules::keeper::Keeper::None.into());
+    schema::account::Model { id: id(number), ..row_with::<Accounts>(&[&place, changes].concat(), &[keeper]) }
 }
 
 /// What is answered to whoever is refused: the code, and each field with its words, or else the title.

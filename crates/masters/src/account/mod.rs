@@ -29,7 +29,7 @@ use schema::address::{self, text};
 use schema::bank::BankDetails;
 use schema::key::ResourceKey;
 
-use self::rules::{Wanted, check_parent, check_use, is_used};
+use self::rules::{Wanted, check_parent, check_use, is_used, section_of};
 use figures::{Figures, tree};
 use schemars::JsonSchema;
 use sea_orm::{
@@ -221,9 +221,7 @@ impl Resource for Accounts {
         row.set(Column::IsGroup, is_group);
         row.set(Column::Currency, currency);
         row.set(Column::Description, description);
-        // What follows from the type is the same as none said.
-        let section = faults.optional("cashFlowSection", input.cash_flow_section);
-        row.set(Column::CashFlowSection, section.filter(|section| *section != r#type.cash_flow_section()));
+        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
         if let Some(by_hand) = faults.optional("allowManualPosting", input.allow_manual_posting) {
             row.set(Column::AllowManualPosting, by_hand);
         }
@@ -314,6 +312,11 @@ impl Master for Accounts {
         };
         let base = &cx.business()?.base_currency;
         let mut faults = wanted.check_currency(base);
+        let said = drafted.cash_flow_section.take().flatten();
+        match section_of(wanted.r#type, said, row.map(table::Model::cash_flow)) {
+            Ok(section) => draft.replace(Column::CashFlowSection, section),
+            Err(fault) => faults.add("cashFlowSection", fault),
+        }
         check_parent(cx, row, &wanted, &mut faults).await?;
         if !faults.is_empty() {
             return Err(faults.into());

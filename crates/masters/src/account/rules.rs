@@ -7,7 +7,7 @@ use answers::Ask;
 use books::balances::{Balance, balances};
 use books::chart::{Blueprint, SystemRole};
 use books::cx::{Cx, Point};
-use rules::account::{AccountClass, AccountStatus, AccountType};
+use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -40,6 +40,25 @@ impl Wanted {
     }
 }
 
+/// The section of the cash flow that an account of a type says of its own. What was shown is not said, where a body that was
+/// read is sent back with another type.
+pub(super) fn section_of(
+    r#type: AccountType,
+    said: Option<CashFlowSection>,
+    shown: Option<CashFlowSection>,
+) -> Result<Option<CashFlowSection>, &'static str> {
+    let fits = |section: CashFlowSection| (section == CashFlowSection::Cash) == r#type.holds_money();
+    match said {
+        Some(section) if fits(section) => Ok(Some(section).filter(|section| *section != r#type.cash_flow_section())),
+        Some(section) if shown != Some(section) => Err(if r#type.holds_money() {
+            "must be cash, or left out, for an account that holds money"
+        } else {
+            "must be operating, investing or financing: the account holds no money"
+        }),
+        _ => Ok(None),
+    }
+}
+
 pub(super) async fn check_parent(
     cx: &Cx<'_>,
     row: Option<&table::Model>,
@@ -49,10 +68,31 @@ pub(super) async fn check_parent(
     let Some(parent) = wanted.parent else { return Ok(()) };
     let places: Vec<table::Model> =
         table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).models(&cx.db).await?;
-    if let Some(fault) = fault_of_parent(row.map(|row| row.id), wanted.class, parent, &places) {
+    let fault = fault_of_parent(row.map(|row| row.id), wanted.class, parent, &places)
+        .or_else(|| fault_of_archived(row, (wanted.status, parent), &places));
+    if let Some(fault) = fault {
         faults.add("parentId", fault);
     }
     Ok(())
+}
+
+/// What is wrong with a group that is archived, or lies below one: nothing active comes below it. What stands there from
+/// before may stay.
+fn fault_of_archived(
+    row: Option<&table::Model>,
+    (status, group): (AccountStatus, RecordId),
+    places: &[table::Model],
+) -> Option<String> {
+    let was_there = row.is_some_and(|row| row.status == AccountStatus::Active && row.parent_id == Some(group));
+    let archived = above(group, places).find(|group| group.status == AccountStatus::Archived);
+    let archived = archived.filter(|_| status == AccountStatus::Active && !was_there)?;
+    Some(format!("lies in {} {}, which is archived; make that active first", archived.code, archived.name))
+}
+
+/// A group, and those above it.
+fn above(group: RecordId, places: &[table::Model]) -> impl Iterator<Item = &table::Model> {
+    let place = |id: RecordId| places.iter().find(move |place| place.id == id);
+    std::iter::successors(place(group), move |group| group.parent_id.and_then(place))
 }
 
 /// What is wrong with a group that an account is to lie below.
@@ -62,22 +102,15 @@ fn fault_of_parent(
     parent: RecordId,
     places: &[table::Model],
 ) -> Option<String> {
-    let place = |id: RecordId| places.iter().find(|place| place.id == id);
-    let Some(group) = place(parent) else { return Some("names no account".into()) };
+    let Some(group) = above(parent, places).next() else { return Some("names no account".into()) };
     if !group.is_group {
         return Some("names an account that is not a group".into());
     }
     if group.class != class {
         return Some(format!("names a group of {}, not of {class}", group.class));
     }
-    let mut at = Some(group);
-    while let Some(above) = at {
-        if own == Some(above.id) {
-            return Some("must not lie below the account itself".into());
-        }
-        at = above.parent_id.and_then(place);
-    }
-    None
+    let circles = above(parent, places).any(|above| own == Some(above.id));
+    circles.then(|| "must not lie below the account itself".into())
 }
 
 /// What an account that is used can no longer become.
@@ -161,4 +194,78 @@ pub(super) async fn is_used(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
         .filter(account_months::Column::BusinessId.eq(cx.business_id()?))
         .filter(account_months::Column::AccountId.eq(id));
     Ok(months.count(&cx.db).await? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{account, id};
+    use serde_json::{Value, json};
+
+    const GROUP: (&str, Value) = ("/isGroup", Value::Bool(true));
+
+    #[test]
+    fn nothing_active_comes_below_a_group_that_is_archived() {
+        let archived = || ("/status", json!("archived"));
+        let chart = [
+            account(1, None, &[GROUP]),
+            account(10, Some(1), &[GROUP, archived()]),
+            account(101, Some(10), &[GROUP, archived()]),
+            account(11, Some(1), &[GROUP]),
+        ];
+        let answer = "lies in 10 Savings account, which is archived; make that active first";
+        let active = AccountStatus::Active;
+        let held = |parent: u128, status: &str| account(1010, Some(parent), &[("/status", json!(status))]);
+        for (row, status, group, fault) in [
+            (None, active, 1, None),
+            (None, active, 11, None),
+            (None, active, 10, Some(answer)),
+            (None, AccountStatus::Archived, 10, None),
+            // Made active again where it was.
+            (Some(held(10, "archived")), active, 10, Some(answer)),
+            (Some(held(10, "archived")), AccountStatus::Archived, 10, None),
+            // Moved there.
+            (Some(held(11, "active")), active, 10, Some(answer)),
+            (Some(held(11, "active")), active, 11, None),
+            // Books in which it stands there can be written on.
+            (Some(held(10, "active")), active, 10, None),
+        ] {
+            let found = fault_of_archived(row.as_ref(), (status, id(group)), &chart);
+            assert_eq!(found.as_deref(), fault, "{row:?} {status} below {group}");
+        }
+        // However far above.
+        let above = "lies in 101 Savings account, which is archived; make that active first";
+        assert_eq!(fault_of_archived(None, (active, id(101)), &chart).as_deref(), Some(above));
+        let chart = [account(10, None, &[GROUP, archived()]), account(101, Some(10), &[GROUP])];
+        assert_eq!(fault_of_archived(None, (active, id(101)), &chart).as_deref(), Some(answer));
+    }
+
+    #[test]
+    fn money_stands_in_the_section_of_cash_and_nothing_else_does() {
+        use CashFlowSection::{Cash, Financing, Investing, Operating};
+        let money = Err("must be cash, or left out, for an account that holds money");
+        let other = Err("must be operating, investing or financing: the account holds no money");
+        for (of_type, said, shown, section) in [
+            (AccountType::Bank, None, None, Ok(None)),
+            (AccountType::Bank, Some(Cash), None, Ok(None)),
+            (AccountType::Bank, Some(Operating), None, money),
+            (AccountType::Cash, Some(Investing), Some(Cash), money),
+            (AccountType::CreditCard, Some(Financing), Some(Cash), money),
+            (AccountType::Expense, Some(Cash), None, other),
+            (AccountType::Receivable, Some(Cash), Some(Operating), other),
+            // What follows from the type is the same as none said.
+            (AccountType::Expense, Some(Operating), None, Ok(None)),
+            (AccountType::FixedAsset, Some(Investing), None, Ok(None)),
+            (AccountType::Equity, Some(Financing), Some(Financing), Ok(None)),
+            (AccountType::CurrentLiability, Some(Financing), None, Ok(Some(Financing))),
+            (AccountType::FixedAsset, Some(Operating), None, Ok(Some(Operating))),
+            // Read as a bank account, and sent back as another: what was shown of the bank is not said of it.
+            (AccountType::Expense, Some(Cash), Some(Cash), Ok(None)),
+            (AccountType::Bank, Some(Operating), Some(Operating), Ok(None)),
+            // What it said itself goes along, where it fits.
+            (AccountType::Equity, Some(Investing), Some(Investing), Ok(Some(Investing))),
+        ] {
+            assert_eq!(section_of(of_type, said, shown), section, "{of_type} {said:?}, shown {shown:?}");
+        }
+    }
 }
