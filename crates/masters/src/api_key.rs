@@ -192,6 +192,16 @@ impl Resource for ApiKeys {
     }
 }
 
+/// A key that is over from the start is a mistake.
+fn check_ends(draft: &Columns<Column>, now: Instant) -> Result<()> {
+    match draft.get(Column::ExpiresAt) {
+        Some(Value::BigInt(Some(ends))) if *ends <= now.micros() => {
+            Err(Error::field("expiresAt", "must be in the future"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// 160 random bits.
 fn secret() -> Result<String> {
     Ok(format!("{PREFIX}{}", random_letters(PLAIN, 32)?))
@@ -336,11 +346,7 @@ impl Master for ApiKeys {
         if cx.only().is_some() {
             return Err(Error::not_allowed("A key makes no keys; log in", FieldErrors::default()));
         }
-        if let Some(Value::BigInt(Some(ends))) = draft.get(Column::ExpiresAt)
-            && *ends <= cx.now.micros()
-        {
-            return Err(Error::field("expiresAt", "must be in the future"));
-        }
+        check_ends(draft, cx.now)?;
         match draft.get(Column::Scopes) {
             Some(Value::String(Some(_))) => {
                 let scopes: Grants = draft.json(Column::Scopes)?;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Funds, Money};
 use answers::Ask;
+use books::access::Business;
 use books::among::among;
 use books::balances::{Balance, Balances, balances};
 use books::chart::SystemRole;
@@ -82,8 +83,7 @@ impl Figures {
         }
     }
 
-    pub(super) fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
-        let base = cx.business()?;
+    pub(super) fn view(&self, base: &Business, row: table::Model) -> Result<AccountView> {
         let class = row.class;
         let cash_flow_section = row.cash_flow();
         let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());

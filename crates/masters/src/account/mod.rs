@@ -266,7 +266,8 @@ impl Rows for Accounts {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AccountView>> {
         let figures = Figures::of(cx, &rows).await?;
-        rows.into_iter().map(|row| figures.view(cx, row)).collect()
+        let business = cx.business()?;
+        rows.into_iter().map(|row| figures.view(business, row)).collect()
     }
 }
 

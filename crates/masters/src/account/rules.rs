@@ -4,7 +4,7 @@ use crate::business;
 use crate::error::{Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use answers::Ask;
-use books::balances::{Balance, balances};
+use books::balances::{Balance, Balances, balances};
 use books::chart::{Blueprint, SystemRole};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
@@ -132,17 +132,22 @@ pub(super) async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) 
         check_role(role, wanted)?;
     }
     if wanted.status == AccountStatus::Archived && row.status == AccountStatus::Active {
-        let refuse = |why: &str| Err(Error::conflict("invalid_state", why));
-        if in_role.is_some() {
-            return refuse("The books use the account by themselves; name another in its role before it is archived");
-        }
-        if children.iter().any(|child| child.status == AccountStatus::Active) {
-            return refuse("The group has active accounts below it; archive them first");
-        }
-        let balances = balances(cx, Some(&[row.id]), Point::default()).await?;
-        if balances.values().any(|balance| *balance != Balance::default()) {
-            return refuse("The account has a balance; bring it to zero before it is archived");
-        }
+        check_quiet(in_role, &children, &balances(cx, Some(&[row.id]), Point::default()).await?)?;
+    }
+    Ok(())
+}
+
+/// What is in the way of an account that is to be archived.
+fn check_quiet(in_role: Option<SystemRole>, children: &[table::Model], balances: &Balances) -> Result<()> {
+    let refuse = |why: &str| Err(Error::conflict("invalid_state", why));
+    if in_role.is_some() {
+        return refuse("The books use the account by themselves; name another in its role before it is archived");
+    }
+    if children.iter().any(|child| child.status == AccountStatus::Active) {
+        return refuse("The group has active accounts below it; archive them first");
+    }
+    if balances.values().any(|balance| *balance != Balance::default()) {
+        return refuse("The account has a balance; bring it to zero before it is archived");
     }
     Ok(())
 }

@@ -79,13 +79,16 @@ pub(super) async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool>
     if administers || row.is_system_admin {
         return Ok(administers);
     }
-    let mine = seats(cx, cx.user).await?;
-    let theirs = seats(cx, row.id).await?;
+    Ok(manages(&seats(cx, cx.user).await?, &seats(cx, row.id).await?, row.home_id))
+}
+
+/// Whether the people of a company, and of all in which somebody sits, are managed from these seats.
+fn manages(mine: &HashMap<BusinessId, Seat>, theirs: &HashMap<BusinessId, Seat>, home: Option<BusinessId>) -> bool {
     let manages = |business: &BusinessId| {
         mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, schema::rights::Action::Edit))
     };
     let covers = |(business, theirs): (&BusinessId, &Seat)| manages(business).is_some_and(|mine| mine.covers(theirs));
-    Ok(row.home_id.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers))
+    home.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers)
 }
 
 /// What somebody is in each of their companies.
