@@ -422,6 +422,7 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<HashMap<R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::{said, worth};
     use kit::samples::hold;
 
     #[test]
@@ -448,5 +449,49 @@ mod tests {
             (&[("/limits", json!({"maxDocumentAmount": 0, "backdateDays": 3660}))], &[]),
             (&[("/limits", json!({"backdateDays": 3661}))], &["limits.backdateDays: must be between 0 and 3660"]),
         ]);
+    }
+
+    /// A seat whose set grants these, within limits.
+    fn seat(grants: &[(ResourceKey, &[Action])], limits: Limits) -> Seat {
+        let fits = |resource, action| grants.iter().any(|(key, actions)| *key == resource && actions.contains(&action));
+        Seat { set: None, role: "own".into(), is_owner: false, rights: Rights::where_(fits), limits }
+    }
+
+    fn limits(most: Option<&str>, days: Option<i64>) -> Limits {
+        Limits { max_document_amount: most.map(worth), backdate_days: days }
+    }
+
+    #[test]
+    fn nobody_grants_what_they_lack_nor_without_the_limits_that_they_have() {
+        use Action::{Create, Edit, View};
+        let own = seat(
+            &[(ResourceKey::Parties, &[View, Create]), (ResourceKey::Permissions, &[View])],
+            limits(Some("5000"), Some(7)),
+        );
+        let free = seat(&[(ResourceKey::Parties, &[View, Create])], Limits::default());
+        let parties: &[(ResourceKey, &[Action])] = &[(ResourceKey::Parties, &[View, Create])];
+        let more: &[(ResourceKey, &[Action])] = &[(ResourceKey::Parties, &[View, Edit]), (ResourceKey::Items, &[View])];
+        let further = "not allowed: grants: goes further than your own limits";
+        for (own, granted, within_limits, answer) in [
+            (&own, parties, limits(Some("5000"), Some(7)), "fine"),
+            (&own, &[], limits(Some("0"), Some(0)), "fine"),
+            (&own, parties, limits(Some("5000.01"), Some(7)), further),
+            (&own, parties, limits(Some("5000"), Some(8)), further),
+            // No limit goes further than any.
+            (&own, parties, limits(None, Some(7)), further),
+            (&own, parties, limits(Some("5000"), None), further),
+            (&free, parties, Limits::default(), "fine"),
+            (&free, parties, limits(Some("1"), None), "fine"),
+            // What is lacking is told first, all of it.
+            (&own, more, Limits::default(), "not allowed: grants: grants what you lack: party.edit, item.view"),
+        ] {
+            let wanted = seat(granted, within_limits);
+            assert_eq!(
+                said(within(own, "grants", wanted.rights, wanted.limits)),
+                answer,
+                "{granted:?} {within_limits:?}"
+            );
+            assert_eq!(own.covers(&wanted), answer == "fine", "{granted:?} {within_limits:?}");
+        }
     }
 }

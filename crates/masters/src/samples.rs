@@ -5,6 +5,7 @@
 use crate::day::Day;
 use crate::error::Error;
 use crate::ids::RecordId;
+use crate::money::{BookMoney, Money};
 use kit::master::{Columns, Master};
 use kit::rows::{Column, Row};
 use kit::samples::{checked, told};
@@ -14,6 +15,15 @@ use serde_json::Value;
 
 pub(crate) fn id(number: u128) -> RecordId {
     RecordId(Uuid::from_u128(number))
+}
+
+pub(crate) fn money(text: &str) -> Money {
+    Money::parse(text).unwrap()
+}
+
+/// The same in the company's currency.
+pub(crate) fn worth(text: &str) -> BookMoney {
+    BookMoney::parse(text).unwrap()
 }
 
 pub(crate) fn day(text: &str) -> Day {

@@ -204,7 +204,8 @@ pub(super) async fn is_used(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{account, id};
+    use crate::samples::{account, id, money, said, worth};
+    use kit::samples::told;
     use serde_json::{Value, json};
 
     const GROUP: (&str, Value) = ("/isGroup", Value::Bool(true));
@@ -271,6 +272,145 @@ mod tests {
             (AccountType::Equity, Some(Investing), Some(Investing), Ok(Some(Investing))),
         ] {
             assert_eq!(section_of(of_type, said, shown), section, "{of_type} {said:?}, shown {shown:?}");
+        }
+    }
+
+    fn wanted(changes: &[(&str, Value)]) -> Wanted {
+        let row = account(1020, None, changes);
+        let (parent, currency) = (row.parent_id, row.currency);
+        Wanted { r#type: row.r#type, class: row.class, parent, is_group: row.is_group, currency, status: row.status }
+    }
+
+    #[test]
+    fn only_money_and_what_parties_owe_is_kept_abroad() {
+        let other = "currency: must be EUR: only money, receivables and payables are kept in others";
+        for (of_type, is_group, currency, faults) in [
+            ("bank", false, json!("USD"), vec![]),
+            ("payable", false, json!("USD"), vec![]),
+            ("expense", false, json!("USD"), vec![other]),
+            ("inventory", false, json!("USD"), vec![other]),
+            ("bank", true, json!("USD"), vec!["currency: of a group must be EUR"]),
+            ("expense", true, json!("USD"), vec![other]),
+            // To say the company's own is to say none.
+            ("expense", false, json!("EUR"), vec![]),
+            ("expense", true, json!(null), vec![]),
+        ] {
+            let wanted = wanted(&[
+                ("/type", json!(of_type)),
+                ("/isGroup", json!(is_group)),
+                ("/currency", currency.clone()),
+                ("/cashFlowSection", json!(null)),
+            ]);
+            let found = told(&wanted.check_currency(&"EUR".to_owned()));
+            assert!(found.iter().zip(&faults).all(|(found, fault)| found.starts_with(fault)), "{of_type}: {found:?}");
+            assert_eq!(found.is_empty(), faults.is_empty(), "{of_type} {is_group} {currency}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn an_account_lies_below_a_group_of_its_class_and_never_below_itself() {
+        let expense = ("/type", json!("expense"));
+        let chart = [
+            account(1, None, &[GROUP]),
+            account(6, None, &[GROUP, expense.clone()]),
+            account(61, Some(6), &[GROUP, expense.clone()]),
+            account(611, Some(61), &[GROUP, expense.clone()]),
+            account(6200, Some(6), &[expense]),
+        ];
+        for (own, class, parent, fault) in [
+            (None, AccountClass::Expense, 6, None),
+            (Some(6200), AccountClass::Expense, 611, None),
+            (None, AccountClass::Expense, 7, Some("names no account")),
+            (None, AccountClass::Expense, 6200, Some("names an account that is not a group")),
+            (None, AccountClass::Expense, 1, Some("names a group of asset, not of expense")),
+            (Some(6), AccountClass::Expense, 6, Some("must not lie below the account itself")),
+            (Some(6), AccountClass::Expense, 611, Some("must not lie below the account itself")),
+            (Some(61), AccountClass::Expense, 611, Some("must not lie below the account itself")),
+            (Some(611), AccountClass::Expense, 6, None),
+        ] {
+            let found = fault_of_parent(own.map(id), class, id(parent), &chart);
+            assert_eq!(found.as_deref(), fault, "{own:?} below {parent}");
+        }
+    }
+
+    #[test]
+    fn an_account_with_entries_keeps_type_and_currency_and_takes_none_below_it() {
+        let held = account(1020, None, &[("/currency", json!("USD"))]);
+        let at_home = account(1020, None, &[("/currency", json!(null))]);
+        let base = "EUR".to_owned();
+        let usd = ("/currency", json!("USD"));
+        let refused = |field: &str| format!("in_use: {field}: cannot change once the account has entries");
+        for (row, changes, answer) in [
+            (&held, vec![usd.clone()], "fine".to_owned()),
+            (&held, vec![usd.clone(), ("/name", json!("Another"))], "fine".to_owned()),
+            (&held, vec![usd.clone(), ("/type", json!("cash"))], refused("type")),
+            (&held, vec![("/currency", json!("GBP"))], refused("currency")),
+            (&held, vec![("/currency", json!(null))], refused("currency")),
+            (&held, vec![usd, GROUP], refused("isGroup")),
+            // Whether the company's own is said or not.
+            (&at_home, vec![("/currency", json!("EUR"))], "fine".to_owned()),
+            (&at_home, vec![("/currency", json!("USD"))], refused("currency")),
+        ] {
+            assert_eq!(said(check_used(row, &wanted(&changes), &base)), answer, "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn a_group_stays_one_of_its_class_while_there_are_accounts_below_it() {
+        let group = account(10, None, &[GROUP]);
+        for (changes, answer) in [
+            (vec![GROUP], "fine"),
+            // Another type of the same class.
+            (vec![GROUP, ("/type", json!("receivable"))], "fine"),
+            (vec![], "in_use: isGroup: cannot change while there are accounts below the group"),
+            (
+                vec![GROUP, ("/type", json!("expense"))],
+                "in_use: type: must keep its class while there are accounts below the group",
+            ),
+        ] {
+            assert_eq!(said(check_above(&group, &wanted(&changes))), answer, "{changes:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_a_role_suits_it() {
+        for (role, changes, suits) in [
+            (SystemRole::Receivable, vec![("/type", json!("receivable"))], true),
+            (SystemRole::Receivable, vec![("/type", json!("payable"))], false),
+            (SystemRole::Receivable, vec![("/type", json!("receivable")), GROUP], false),
+            (SystemRole::Inventory, vec![("/type", json!("inventory"))], true),
+            (SystemRole::Inventory, vec![("/type", json!("currentAsset"))], false),
+            (SystemRole::BankFees, vec![("/type", json!("otherExpense"))], true),
+            (SystemRole::BankFees, vec![("/type", json!("income"))], false),
+            (SystemRole::RetainedEarnings, vec![("/type", json!("retainedEarnings"))], true),
+        ] {
+            let answer = match suits {
+                true => "fine".to_owned(),
+                false => format!("in_use: type: must suit the role {role}, which the account has"),
+            };
+            assert_eq!(said(check_role(role, &wanted(&changes))), answer, "{role} {changes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_archived_is_in_no_role_holds_nothing_and_has_nothing_active_below_it() {
+        let of = |base: &str, own: &str| {
+            let balance = Balance { base: worth(base), own: money(own) };
+            ((id(1020), "EUR".to_owned()), balance)
+        };
+        let below = |status: &str| account(1021, Some(1020), &[("/status", json!(status))]);
+        for (role, children, balances, answer) in [
+            (None, vec![], vec![], "fine"),
+            (None, vec![below("archived")], vec![of("0", "0")], "fine"),
+            (Some(SystemRole::BankFees), vec![], vec![], "invalid_state: The books use the account by themselves"),
+            (None, vec![below("archived"), below("active")], vec![], "invalid_state: The group has active accounts"),
+            (None, vec![], vec![of("10", "10")], "invalid_state: The account has a balance"),
+            // Nothing of its own, and still worth something to the company.
+            (None, vec![], vec![of("0.01", "0")], "invalid_state: The account has a balance"),
+            (None, vec![], vec![of("0", "-1")], "invalid_state: The account has a balance"),
+        ] {
+            let found = said(check_quiet(role, &children, &balances.into_iter().collect()));
+            assert!(found.starts_with(answer), "{role:?} {children:?}: {found}");
         }
     }
 }
