@@ -230,6 +230,12 @@ pub(crate) fn judge_source<'s>(
     Some(invoice)
 }
 
+/// Whether somebody would owe more than they may, with an invoice.
+fn is_beyond(limit: BookMoney, owed: impl Iterator<Item = BookMoney>, total: BookMoney) -> bool {
+    let units = |money: BookMoney| i128::from(money.units());
+    owed.map(units).sum::<i128>() + units(total) > units(limit)
+}
+
 pub(crate) async fn check_limits(
     cx: &Cx<'_>,
     business: &Business,
@@ -251,8 +257,8 @@ pub(crate) async fn check_limits(
             .await?;
         let chart = cx.chart().await?;
         let receivable = |id| chart.account(id).is_some_and(|account| account.r#type == AccountType::Receivable);
-        let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| i128::from(row.amount.units()));
-        if owed.sum::<i128>() + i128::from(base_total.units()) > i128::from(limit.units()) {
+        let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| row.amount);
+        if is_beyond(limit, owed, base_total) {
             return Err(Error::conflict(
                 "credit_limit_exceeded",
                 format!(

@@ -11,7 +11,8 @@ use crate::ids::RecordId;
 use crate::journal::{JournalAsked, JournalKind, Journals};
 use crate::money::BookMoney;
 use answers::Ask;
-use books::balances::balances;
+use books::balances::{Balances, balances};
+use books::chart::Chart;
 use books::cx::{Cx, Point};
 use kit::extra::{Act, Extra, NoWords, action};
 use kit::master::{self, Columns};
@@ -217,7 +218,11 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
         .filter(|account| !account.is_group && is_earned(account.r#type.class()))
         .map(|account| account.id)
         .collect();
-    let at_end = balances(cx, Some(&earned), Point { as_of: Some(year.ends), ..Point::default() }).await?;
+    closing(&chart, balances(cx, Some(&earned), Point { as_of: Some(year.ends), ..Point::default() }).await?)
+}
+
+/// The same, given what these accounts come to.
+fn closing(chart: &Chart, at_end: Balances) -> Result<Vec<(RecordId, BookMoney)>> {
     let mut sums: BTreeMap<&str, (RecordId, BookMoney)> = BTreeMap::new();
     for ((id, _), balance) in at_end {
         let Some(account) = chart.account(id) else { continue };
