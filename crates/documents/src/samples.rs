@@ -14,8 +14,9 @@ use rules::exchange::{Exchange, Home};
 use rules::posting::Posting;
 use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxKind, TaxRounding};
 use schema::aliases::Named;
+use schema::party::{PartyBlock, PartyKind, PartyStatus};
 use schema::payment_term::MasterStatus;
-use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, documents, open_items, progress};
+use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, allocations, documents, open_items, progress};
 use schema::tax_code;
 use schema::written::Written;
 use std::collections::BTreeMap;
@@ -133,6 +134,38 @@ pub(crate) fn item(code: u128, currency: &str, open: &str, base: &str) -> open_i
     }
 }
 
+/// A receipt (1) that settles so much of an invoice (2), with a discount.
+pub(crate) fn settlement(amount: &str, discount: &str) -> allocations::Model {
+    allocations::Model {
+        business_id: BusinessId::default(),
+        id: id(10),
+        party_id: Named::default(),
+        source_kind: DocumentKind::Receipt,
+        source_id: id(1),
+        source_document_id: id(1),
+        target_kind: DocumentKind::SalesInvoice,
+        target_id: id(2),
+        target_document_id: id(2),
+        date: day("2026-03-10"),
+        currency: "EUR".into(),
+        amount: money(amount),
+        source_currency: "EUR".into(),
+        source_amount: money(amount),
+        discount: money(discount),
+        write_off: Money::ZERO,
+        write_off_account_id: None,
+        withheld: Money::ZERO,
+        source_base: worth(amount),
+        target_base: worth(amount),
+        exchange_gain: BookMoney::ZERO,
+        entry: None,
+        removed_on: None,
+        removed_at: None,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
+    }
+}
+
 /// A line of an order or of a note that others may follow, of goods.
 pub(crate) fn followed(name: u128, kind: DocumentKind, quantity: &str) -> progress::Model {
     progress::Model {
@@ -205,6 +238,55 @@ pub(crate) fn goods(name: u128) -> schema::item::Model {
         status: MasterStatus::Active,
         external_id: None,
         tags: AsJson(Vec::new()),
+        search: String::new(),
+        version: 1,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
+        updated_at: Instant::from_micros(0),
+        updated_by: UserId::default(),
+    }
+}
+
+/// A party as it stands.
+pub(crate) fn party(status: PartyStatus, blocked: PartyBlock) -> schema::party::Model {
+    schema::party::Model {
+        business_id: BusinessId::default(),
+        id: id(3),
+        name: "Nordwind".into(),
+        name_key: "nordwind".into(),
+        code: None,
+        is_customer: true,
+        is_supplier: true,
+        kind: PartyKind::Company,
+        tax_number: None,
+        registration_number: None,
+        email: None,
+        phone: None,
+        website: None,
+        billing_address: None,
+        shipping_address: None,
+        contacts: AsJson(Vec::new()),
+        currency: None,
+        payment_term_days: None,
+        payment_term_id: None,
+        receivable_account_id: None,
+        payable_account_id: None,
+        sales_account_id: None,
+        purchase_account_id: None,
+        sales_tax_code_id: None,
+        purchase_tax_code_id: None,
+        credit_limit: None,
+        prices_include_tax: None,
+        discount_percent: None,
+        bank_details: None,
+        peppol_id: None,
+        status,
+        blocked,
+        notes: None,
+        external_id: None,
+        tags: AsJson(Vec::new()),
+        merged_into_id: None,
+        merged_at: None,
         search: String::new(),
         version: 1,
         created_at: Instant::from_micros(0),

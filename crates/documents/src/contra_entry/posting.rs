@@ -164,6 +164,7 @@ pub(super) fn posting(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::{id, said, summed};
 
     #[test]
     fn what_leaves_is_relieved_at_what_it_is_carried_at() {
@@ -179,5 +180,116 @@ mod tests {
         assert_eq!(relief("1", "3", "1", Some("0.4")), Some("0.33".into()));
         assert_eq!(relief("1200", "1000", "910", Some("1100")), Some("1100".into()));
         assert_eq!(relief("1200", "1000", "910", None), None);
+    }
+
+    /// From, to, and which amounts: what leaves, arrives and is the fee.
+    fn asked((from, to): (u128, u128), amount: &str, to_amount: Option<&str>, fee: &str) -> ContraAsked {
+        ContraAsked {
+            from: id(from),
+            to: id(to),
+            amount: crate::samples::money(amount),
+            to_amount: to_amount.map(crate::samples::money),
+            fee: crate::samples::money(fee),
+            fee_account: None,
+        }
+    }
+
+    /// What it posts, given what the account that it leaves holds abroad and what that is carried at.
+    fn posted(asked: &ContraAsked, held: Option<(&str, &str)>) -> String {
+        let (business, chart) = (Business::sample(), books::chart::sample());
+        let accounts = match judge(&business, &chart, asked) {
+            Ok(accounts) => accounts,
+            Err(why) => return said(&why),
+        };
+        let base = "EUR".to_owned();
+        let (from_currency, to_currency) = (accounts.from.currency_or(&base), accounts.to.currency_or(&base));
+        let to_amount = asked.to_amount.unwrap_or(asked.amount);
+        let held = held.map(|(held, carried)| (crate::samples::money(held), crate::samples::worth(carried)));
+        let worth = match worths(&business, asked, held, (to_amount, *to_currency == base)) {
+            Ok(worth) => worth,
+            Err(why) => return said(&why),
+        };
+        let figures = ContraFigures {
+            from_currency: from_currency.clone(),
+            to_currency: to_currency.clone(),
+            to_amount,
+            fee_account: None,
+            gain: worth.gain,
+            base_total: worth.relieved,
+        };
+        summed(&posting(&business, (&chart, accounts.fee), asked, &figures, &worth).unwrap())
+    }
+
+    #[test]
+    fn money_that_moves_posts_what_the_worked_examples_say() {
+        for (name, asked, held, posts) in [
+            ("within a currency", asked((1010, 1000), "50", None, "0"), None, "1000 50; 1010 -50"),
+            ("with a fee", asked((1010, 1000), "50", None, "1.5"), None, "1000 48.5; 1010 -50; 6800 1.5"),
+            (
+                "E19",
+                asked((1020, 1010), "1000", Some("925"), "2"),
+                Some(("1000", "910")),
+                "1010 923; 1020 -910; 4900 -15; 6800 2",
+            ),
+            (
+                "E19, at a loss, of a part",
+                asked((1020, 1010), "400", Some("360"), "0"),
+                Some(("1000", "910")),
+                "1010 360; 1020 -364; 4900 4",
+            ),
+            // T38: what foreign money costs is what it is carried at from then on.
+            ("E19 turned round", asked((1010, 1020), "925", Some("1000"), "0"), None, "1010 -925; 1020 925"),
+            (
+                "a fee abroad has its share of that",
+                asked((1010, 1020), "925", Some("1000"), "10"),
+                None,
+                "1010 -925; 1020 915.75; 6800 9.25",
+            ),
+            (
+                "from one abroad to another, at what it is carried at",
+                asked((1020, 1030), "1000", Some("790"), "0"),
+                Some(("1000", "910")),
+                "1020 -910; 1030 910",
+            ),
+            (
+                "more than is held, with what it brings",
+                asked((1020, 1010), "1200", Some("1100"), "0"),
+                Some(("1000", "910")),
+                "1010 1100; 1020 -1100",
+            ),
+            (
+                "more than is held, with nothing to go by",
+                asked((1020, 1030), "1200", Some("900"), "0"),
+                Some(("1000", "910")),
+                "amount is more than the account holds, so that nothing says what it is worth in the company's currency",
+            ),
+        ] {
+            assert_eq!(posted(&asked, held), posts, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_transfer_names_accounts_of_money_and_amounts_of_their_currencies() {
+        let to_fee =
+            |account: u128| ContraAsked { fee_account: Some(id(account)), ..asked((1010, 1000), "10", None, "1") };
+        for (asked, answer) in [
+            (asked((1200, 1000), "10", None, "0"), "fromAccountId names 1200 Accounts receivable"),
+            (asked((1010, 4000), "10", None, "0"), "toAccountId names 4000 Sales"),
+            (asked((1020, 1010), "10", None, "0"), "toAmount is required: how many EUR arrive?"),
+            (asked((1010, 1000), "10", Some("9"), "0"), "toAmount must be the same as the amount within one currency"),
+            (asked((1010, 1000), "10.001", None, "0"), "amount must have at most 2 decimal places in EUR"),
+            (asked((1010, 1020), "10", Some("9.001"), "0"), "toAmount must have at most 2 decimal places in USD"),
+            (asked((1010, 1000), "10", None, "0.001"), "feeAmount must have at most 2 decimal places in EUR"),
+            (asked((1010, 1000), "10", None, "10"), "feeAmount must be less than what arrives"),
+            (asked((1010, 1020), "10", Some("9"), "9.5"), "feeAmount must be less than what arrives"),
+            // Kernel 1.2.
+            (to_fee(1300), "feeAccountId names 1300"),
+            (to_fee(2150), "feeAccountId names 2150"),
+            (to_fee(1350), "feeAccountId names 1350"),
+        ] {
+            let found = posted(&asked, Some(("1000", "910")));
+            assert!(found.starts_with(answer), "{answer}: {found}");
+        }
+        assert_eq!(posted(&to_fee(6850), None), "1000 9; 1010 -10; 6850 1");
     }
 }

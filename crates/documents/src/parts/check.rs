@@ -294,3 +294,47 @@ pub(crate) async fn check_limits(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::worth;
+
+    #[test]
+    fn somebody_owes_up_to_their_limit() {
+        for (limit, owed, total, beyond) in [
+            ("5000", &[][..], "5000", false),
+            ("5000", &[], "5000.01", true),
+            ("5000", &["4000", "-500"], "1500", false),
+            ("5000", &["4000", "-500"], "1500.01", true),
+            // What they paid before is theirs to spend.
+            ("0", &["-120"], "120", false),
+            ("0", &[], "0.01", true),
+            // However much it is.
+            ("5000", &["922337203685477.5807", "922337203685477.5807"], "922337203685477.5807", true),
+        ] {
+            let owed: Vec<BookMoney> = owed.iter().map(|text| worth(text)).collect();
+            assert_eq!(is_beyond(worth(limit), owed.iter().copied(), worth(total)), beyond, "{limit} {owed:?} {total}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_blocked_takes_no_new_documents() {
+        use PartyBlock::{All, None as Free, Purchases, Sales};
+        use PartyStatus::{Active, Archived, Blocked};
+        for (status, blocked, of_sales, of_purchases) in [
+            (Active, Free, false, false),
+            (Active, Sales, true, false),
+            (Active, Purchases, false, true),
+            (Active, All, true, true),
+            (Blocked, Free, true, true),
+            (Archived, Free, true, true),
+        ] {
+            let party = crate::samples::party(status, blocked);
+            let found =
+                [Direction::SalesOrder, Direction::SalesInvoice, Direction::PurchaseOrder, Direction::PurchaseInvoice];
+            let found = found.map(|direction| is_blocked(direction, &party));
+            assert_eq!(found, [of_sales, of_sales, of_purchases, of_purchases], "{status} {blocked}");
+        }
+    }
+}

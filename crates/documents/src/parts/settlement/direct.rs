@@ -51,6 +51,7 @@ pub(crate) fn figures(
         .collect();
     let taxed = tax(&terms, &lines).map_err(|refused| match refused {
         Refused::Stated(index, computed) => crate::parts::stated_too_far(index, computed),
+        Refused::StatedFiner(index) => crate::parts::stated_too_fine(index),
         Refused::TooLarge | Refused::DiscountOf(_) | Refused::Negative => too_large(),
     })?;
     let line = |(line, taxed): (&Taxable<'_>, Taxed)| LineFigures {
@@ -151,7 +152,10 @@ mod tests {
         assert_eq!(figured(None), Ok("100+19".into()));
         // What is paid stays, so the net moves.
         assert_eq!(figured(Some("19.05")), Ok("99.95+19.05".into()));
-        assert!(figured(Some("19.06")).unwrap_err().starts_with("lines[0].taxAmount"));
+        assert!(figured(Some("19.06")).unwrap_err().starts_with("lines[0].taxAmount is too far from 19"));
+        // There is no such coin.
+        let finer = "lines[0].taxAmount has more decimal places than the currency";
+        assert_eq!(figured(Some("19.001")), Err(finer.into()));
     }
 
     #[test]

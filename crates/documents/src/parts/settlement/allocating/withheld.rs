@@ -52,3 +52,40 @@ fn most(
     let play = Money::from_units(play.ok_or_else(Error::too_large)?);
     Ok((left.plus(play).map_err(too_large)?, "what is left of the tax that is shown as kept back"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Rounding;
+    use crate::samples::{money, percent};
+
+    /// The most beside an amount, where a document shows so much as the base of ten percent.
+    fn found(shown: &[&str], before: &[&str], (decimals, coins): (u32, i64)) -> String {
+        let fact = |base: &&str| TaxFact { base: money(base), rate: Some(percent("10")), ..TaxFact::default() };
+        let shown: Vec<TaxFact> = shown.iter().map(fact).collect();
+        let coin = Coin { decimals, rounding: Rounding::HalfUp };
+        let before = before.iter().map(|text| money(text));
+        most(&shown, before, money("450"), (coin, Tolerance(coins))).unwrap().0.to_string()
+    }
+
+    #[test]
+    fn no_more_is_kept_back_than_the_document_shows() {
+        for (shown, before, coins, most) in [
+            // Kernel 2.7: ten percent of 500.00, and the few coins by which papers differ.
+            (&["500"][..], &[][..], (2, 5), "50.05"),
+            (&["500"], &[], (2, 0), "50"),
+            (&["500"], &["30"], (2, 5), "20.05"),
+            (&["500"], &["30", "20.05"], (2, 5), "0"),
+            (&["500", "100"], &[], (2, 0), "60"),
+            // A credit shows it with a minus.
+            (&["-500"], &[], (2, 0), "50"),
+            // All of them are rounded at once.
+            (&["0.33", "0.33", "0.33"], &[], (2, 0), "0.1"),
+            (&["505"], &[], (0, 1), "52"),
+            // Without a rate to go by, at most as much as is paid.
+            (&[], &[], (2, 5), "450"),
+        ] {
+            assert_eq!(found(shown, before, coins), most, "{shown:?} {before:?} {coins:?}");
+        }
+    }
+}
