@@ -335,10 +335,11 @@ impl Master for Businesses {
     }
 }
 
-/// The accounts that lost a role, and those that took it.
+/// The accounts that lost a role, and those that took one: in a company that was made before a role was known, nobody had it.
 fn moved_accounts(before: &BTreeMap<SystemRole, RecordId>, now: &BTreeMap<SystemRole, RecordId>) -> HashSet<RecordId> {
-    let moved = before.iter().filter(|(role, account)| now.get(role) != Some(account));
-    moved.flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect()
+    let roles = before.keys().chain(now.keys());
+    let accounts = roles.map(|role| [before.get(role), now.get(role)]).filter(|[before, now]| before != now);
+    accounts.flatten().flatten().copied().collect()
 }
 
 /// What is refused of a change once documents were numbered.
@@ -421,3 +422,6 @@ fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
         role: seat.role,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -242,3 +242,23 @@ pub async fn open(
     let change = UserView::change(AuditAction::Updated, found.business_id, [Some(&before), Some(&after)])?;
     Ok((accepted, vec![change]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invitation_is_accepted_with_its_code() {
+        for (body, code) in [
+            (json!({"invitationCode": "join_k7m2"}), Ok("join_k7m2")),
+            (json!({"invitationCode": "  join_k7m2 "}), Ok("join_k7m2")),
+            (json!({}), Err("invitationCode")),
+            (json!({"invitationCode": " "}), Err("invitationCode")),
+            (json!({"invitationCode": "k".repeat(101)}), Err("invitationCode")),
+        ] {
+            let read = AcceptInvitation::check(serde_json::from_value(body.clone()).unwrap());
+            let read = read.map_err(|faults| faults.iter().map(|(field, _)| field.clone()).collect::<String>());
+            assert_eq!(read.as_deref().map_err(String::as_str), code, "{body}");
+        }
+    }
+}

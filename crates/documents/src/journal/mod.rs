@@ -385,7 +385,7 @@ impl Document for Journals {
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
-            taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
+            taxes::judge(&mut Fault(&mut faults, index), (business, &chart, &taxes), asked, line);
         }
         if asked.kind == JournalKind::Closing && !crate::fiscal_year::ends_on(cx, head.date).await? {
             faults.add("date", "must be the last day of a fiscal year: what closes one lies between it and the next");

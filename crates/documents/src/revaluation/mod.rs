@@ -12,7 +12,7 @@ use crate::document::{
     document_rows,
 };
 use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Rate};
 use books::Leaving;
@@ -199,7 +199,9 @@ impl Resource for Revaluations {
                 tags: input.tags,
             },
         );
+        let (mut currencies, mut again) = (Once::default(), false);
         let mut rates: Vec<RevaluationRate> = faults.each("rates", input.rates, |faults, input| {
+            again |= currencies.is_second(&input.currency);
             let given = matches!(input.rate, Field::Given(_));
             let rate = RevaluationRate {
                 currency: faults.required("currency", input.currency).into_inner(),
@@ -211,7 +213,7 @@ impl Resource for Revaluations {
             rate
         });
         rates.sort_by(|left, right| left.currency.cmp(&right.currency));
-        if rates.windows(2).any(|pair| pair[0].currency == pair[1].currency) {
+        if again {
             faults.add("rates", "must name each currency once");
         }
         faults.finish(Draft { head, asked: RevaluationAsked { rates } })

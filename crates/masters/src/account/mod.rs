@@ -29,7 +29,7 @@ use schema::address::{self, text};
 use schema::bank::BankDetails;
 use schema::key::ResourceKey;
 
-use self::rules::{Wanted, check_parent, check_use, is_used};
+use self::rules::{Wanted, check_parent, check_use, is_used, section_of};
 use figures::{Figures, tree};
 use schemars::JsonSchema;
 use sea_orm::{
@@ -221,9 +221,7 @@ impl Resource for Accounts {
         row.set(Column::IsGroup, is_group);
         row.set(Column::Currency, currency);
         row.set(Column::Description, description);
-        // What follows from the type is the same as none said.
-        let section = faults.optional("cashFlowSection", input.cash_flow_section);
-        row.set(Column::CashFlowSection, section.filter(|section| *section != r#type.cash_flow_section()));
+        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
         if let Some(by_hand) = faults.optional("allowManualPosting", input.allow_manual_posting) {
             row.set(Column::AllowManualPosting, by_hand);
         }
@@ -268,7 +266,8 @@ impl Rows for Accounts {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AccountView>> {
         let figures = Figures::of(cx, &rows).await?;
-        rows.into_iter().map(|row| figures.view(cx, row)).collect()
+        let business = cx.business()?;
+        rows.into_iter().map(|row| figures.view(business, row)).collect()
     }
 }
 
@@ -314,6 +313,11 @@ impl Master for Accounts {
         };
         let base = &cx.business()?.base_currency;
         let mut faults = wanted.check_currency(base);
+        let said = drafted.cash_flow_section.take().flatten();
+        match section_of(wanted.r#type, said, row.map(table::Model::cash_flow)) {
+            Ok(section) => draft.replace(Column::CashFlowSection, section),
+            Err(fault) => faults.add("cashFlowSection", fault),
+        }
         check_parent(cx, row, &wanted, &mut faults).await?;
         if !faults.is_empty() {
             return Err(faults.into());

@@ -280,3 +280,23 @@ impl Act for Merge {
         Ok(stays_after)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::day;
+
+    #[test]
+    fn it_is_late_from_the_day_after_it_was_due() {
+        for (due, today, days) in [
+            (None, "2026-03-10", 0),
+            (Some("2026-03-11"), "2026-03-10", 0),
+            (Some("2026-03-10"), "2026-03-10", 0),
+            (Some("2026-03-09"), "2026-03-10", 1),
+            (Some("2026-02-10"), "2026-03-10", 28),
+            (Some("2025-12-31"), "2026-03-10", 69),
+        ] {
+            assert_eq!(days_overdue(due.map(day), day(today)), days, "{due:?} on {today}");
+        }
+    }
+}

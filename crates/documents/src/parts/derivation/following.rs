@@ -253,3 +253,6 @@ impl<'s> Following<'s> {
         Err(Error::Conflict(Conflict { code: "over_fulfilment", title, errors: self.faults }))
     }
 }
+
+#[cfg(test)]
+mod tests;
