@@ -7,6 +7,7 @@ mod accounts;
 mod adding_up;
 mod arrows;
 mod audit;
+mod backups;
 mod bodies;
 mod circles;
 mod clients;

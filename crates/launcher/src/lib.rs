@@ -8,6 +8,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod admin;
 mod anchor;
+mod backup;
 mod bar;
 mod cli;
 mod compare;

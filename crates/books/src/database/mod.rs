@@ -25,6 +25,7 @@ pub use postgres_kit::Patience;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use standing::{Part, Standing};
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -134,6 +135,13 @@ pub async fn let_go(url: &str, patience: Duration) -> Result<bool, DbErr> {
         Some(path) => sqlite::let_go(&path, patience).await,
         None => Ok(true),
     }
+}
+
+/// Makes a copy of the file of a database, while others serve and write it, and makes it stand alone: it has no log, and
+/// whoever counts its records on counts otherwise. How many pages are over, and how many there are, is told.
+pub async fn copy(from: &Path, to: &Path, told: &mut (dyn FnMut(u64, u64) + Send)) -> Result<(), DbErr> {
+    crate::aside::computed(|| sqlite::copy(from, to, told))?;
+    sqlite::stand_alone(to).await
 }
 
 /// The file that a database is, where it is one.

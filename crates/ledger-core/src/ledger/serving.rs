@@ -53,11 +53,11 @@ impl Ledger {
             return Ok(());
         }
         let taken = Arc::new(Mutex::new(None));
-        let told = taken.clone();
+        let (told, now) = (taken.clone(), self.clock.now());
         self.write(None, move |transaction, _| {
             let told = told.clone();
             Box::pin(async move {
-                let numbers = running::take_numbers(transaction, many).await?;
+                let numbers = running::take_numbers(transaction, many, now).await?;
                 *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers);
                 Ok(())
             })

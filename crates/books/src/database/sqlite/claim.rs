@@ -70,6 +70,23 @@ pub(super) async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbEr
     }
 }
 
+/// Held as long as a copy is made of a file; the kernel gives it up when the process ends.
+#[derive(Debug)]
+pub struct Copied(#[allow(dead_code, reason = "it is held, not read")] File);
+
+/// Says that a copy is made of a file. Several may be.
+pub fn copies(path: &Path) -> Result<Copied, DbErr> {
+    let place = beside(path, "-copying");
+    let held = own().open(&place).and_then(|file| file.lock_shared().map(|()| file));
+    held.map(Copied).map_err(|error| DbErr::Custom(format!("cannot lock {}: {error}", place.display())))
+}
+
+/// Whether a copy is made of a file just now.
+pub(super) fn is_copied(path: &Path) -> bool {
+    let found = own().create(false).open(beside(path, "-copying"));
+    found.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// Which file there is at a place: its device, and its number there.
 pub(super) type Which = (u64, u64);
 
@@ -80,7 +97,7 @@ pub(super) fn which(path: &Path) -> Option<Which> {
 /// Files that were left by somebody with other habits are the owner's alone, as all others are: whoever can read one can
 /// hold it.
 pub(super) fn narrow(path: &Path) -> Result<(), DbErr> {
-    for place in ["-turn", "-next"].map(|name| beside(path, name)) {
+    for place in ["-turn", "-next", "-copying"].map(|name| beside(path, name)) {
         let found = own().create(false).open(&place);
         match found.and_then(|file| file.set_permissions(Permissions::from_mode(0o600))) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
