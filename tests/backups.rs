@@ -470,8 +470,9 @@ mod tenants {
         restored.send(&unknown).expect(421);
         // One whose copy is damaged keeps all of them from being written.
         let file = copy.join("two.example/books.db");
-        let bytes = std::fs::read(&file).unwrap();
-        std::fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
+        let mut bytes = std::fs::read(&file).unwrap();
+        bytes[5_000] ^= 1;
+        std::fs::write(&file, &bytes).unwrap();
         let nowhere = fresh_folder("restored");
         let told = refused(&restore(&nowhere, &[]));
         assert!(told.contains("two.example: ") && told.contains("damaged"), "{told}");

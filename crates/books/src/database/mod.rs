@@ -144,6 +144,11 @@ pub async fn copy(from: &Path, to: &Path, told: &mut (dyn FnMut(u64, u64) + Send
     sqlite::stand_alone(to).await
 }
 
+/// Takes into the file of a database what its log has, where nobody serves it.
+pub fn settle(path: &Path) -> Result<(), DbErr> {
+    crate::aside::computed(|| sqlite::settle(path))
+}
+
 /// The file that a database is, where it is one.
 pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
     sqlite_kit::file_of(url)

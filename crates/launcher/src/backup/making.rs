@@ -113,10 +113,8 @@ async fn made(settings: &Settings, folder: &Path, prove: bool) -> Result<Manifes
     let (schema, books) = copied?;
     let engine = Engine::of(settings.database.expose());
     let path = folder.join(engine.file());
-    if prove && engine == Engine::Sqlite {
+    if prove {
         proved(settings, &path).await?;
-    } else if prove {
-        postgres::read_through(&path)?;
     }
     let on_disk = File::open(&path).and_then(|file| file.sync_all());
     on_disk.map_err(|error| format!("the disk does not confirm {}: {error}", path.display()))?;
@@ -174,17 +172,24 @@ async fn copied(
 }
 
 /// The books in a copy, to be read.
-pub(super) async fn opened(settings: &Settings, path: &Path) -> Result<Arc<Ledger>, String> {
+async fn opened(settings: &Settings, path: &Path) -> Result<Arc<Ledger>, String> {
     let own = Settings { database: Secret::of(format!("sqlite:{}", path.display())), ..settings.clone() };
     admin::open(&own, Memory::alone(&own), Purpose::Reading).await
 }
 
 /// Proves the books of a copy.
-pub(super) async fn proved(settings: &Settings, path: &Path) -> Result<(), String> {
-    let copy = opened(settings, path).await?;
-    let proved = verify::run(copy.clone(), verify::Asked::everything()).await;
-    copy.close().await;
-    proved.map(drop)
+async fn proved(settings: &Settings, path: &Path) -> Result<(), String> {
+    let proof = |url: String| async move {
+        let own = Settings { database: Secret::of(url), ..settings.clone() };
+        let copy = admin::open(&own, Memory::alone(&own), Purpose::Reading).await?;
+        let proved = verify::run(copy.clone(), verify::Asked::everything()).await;
+        copy.close().await;
+        proved.map(drop)
+    };
+    match Engine::of(settings.database.expose()) {
+        Engine::Sqlite => proof(format!("sqlite:{}", path.display())).await,
+        Engine::Postgres => postgres::prove(settings.database.expose(), path, proof).await,
+    }
 }
 
 /// An error where there is no room for as much as a file takes.

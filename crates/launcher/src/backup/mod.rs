@@ -6,7 +6,7 @@
 
 mod making;
 mod manifest;
-mod postgres;
+pub(crate) mod postgres;
 mod restoring;
 pub(crate) mod stamp;
 

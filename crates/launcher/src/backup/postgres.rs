@@ -9,6 +9,7 @@ use convert::Place;
 use ledger_core::ledger::{Ledger, Standing};
 use percent_encoding::percent_decode_str;
 use sea_orm::{ConnectionTrait, Statement};
+use std::future::Future;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,6 +30,15 @@ fn program(name: &str) -> PathBuf {
         .filter(|path| path.join("bin").join(name).is_file())
         .max_by_key(|path| release(path));
     newest.map_or_else(|| PathBuf::from(name), |folder| folder.join("bin").join(name))
+}
+
+/// The release of one of PostgreSQL's programs; nothing where it is not installed.
+pub(crate) fn release(name: &str) -> Option<i64> {
+    let told = Command::new(program(name)).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    // `pg_dump (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)`
+    let version = text.split_whitespace().find(|word| word.starts_with(|letter: char| letter.is_ascii_digit()))?;
+    version.split('.').next()?.parse().ok()
 }
 
 /// A command on a database. Its password goes by the environment, where nobody else sees it.
@@ -127,11 +137,39 @@ async fn tables(url: &str) -> Result<usize, String> {
     tables.map(|tables| tables.len())
 }
 
-/// That a dump can be read to its end, by who reads it.
-pub(super) fn read_through(path: &Path) -> Result<(), String> {
-    let mut command = Command::new(program("pg_restore"));
-    command.arg("--file=/dev/null").arg(path);
-    run(command, "pg_restore", |_| {})
+/// The address of another database of the same server.
+fn another(url: &str, name: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
+    let host = place.split_once('/').map_or(place, |(host, _)| host);
+    Some(format!("{scheme}://{host}/{name}{}", query.map_or(String::new(), |query| format!("?{query}"))))
+}
+
+async fn run_on(url: &str, statement: &str) -> Result<(), String> {
+    let place = Place::writing(url).await.map_err(|error| plain(&error))?;
+    let done = place.database().execute_unprepared(statement).await.map(drop);
+    place.close().await.and(done).map_err(|error| plain(&error))
+}
+
+/// Proves what a dump holds: it is loaded into a database that is made for it on the same server, and gone afterwards.
+pub(super) async fn prove<F>(url: &str, path: &Path, proof: impl FnOnce(String) -> F) -> Result<(), String>
+where
+    F: Future<Output = Result<(), String>>,
+{
+    let name = format!("duet_proof_{}", ledger_core::ids::request_id().replace('-', "_"));
+    let own = another(url, &name).ok_or("the database's address names no host")?;
+    run_on(url, &format!("CREATE DATABASE {name}")).await.map_err(|why| {
+        format!(
+            "there is no database to prove the copy in: {why}; give the role CREATEDB, or restore the copy elsewhere \
+             with --verify"
+        )
+    })?;
+    let proved = match load(&own, path, false).await {
+        Ok(()) => proof(own).await,
+        Err(why) => Err(why),
+    };
+    let gone = run_on(url, &format!("DROP DATABASE {name}")).await;
+    proved.and(gone)
 }
 
 /// An error where books are there, unless they may be replaced, or where somebody has them open.
@@ -206,6 +244,12 @@ mod tests {
             ("postgres://u:a:b@one,two/d", "postgres://u@one,two/d", Some("a:b")),
         ] {
             assert_eq!(without_its_password(url), (address.to_owned(), password.map(str::to_owned)), "{url}");
+        }
+        for (url, other) in [
+            ("postgres://u:p@h:5432/d?sslmode=require", "postgres://u:p@h:5432/x?sslmode=require"),
+            ("postgres://one,two", "postgres://one,two/x"),
+        ] {
+            assert_eq!(another(url, "x").as_deref(), Some(other));
         }
     }
 }

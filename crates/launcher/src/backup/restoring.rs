@@ -8,6 +8,8 @@ use super::{Restoring, key_of, making, postgres};
 use crate::admin::{self, Memory, explain};
 use crate::bar;
 use crate::config::{Secret, Settings};
+use crate::console::warn;
+use crate::convert::plain;
 use crate::{private, tenants, verify};
 use ledger_core::database::{self, Purpose, let_go};
 use ledger_core::keys::Keys;
@@ -34,7 +36,7 @@ struct Ready {
 /// Brings the books of an installation back.
 pub(super) async fn of_one(settings: &Settings, asked: &Restoring) -> Result<String, String> {
     private::make_folder(&settings.data)?;
-    let ready = ready(settings, &asked.from, asked.key.as_deref(), asked).await?;
+    let ready = ready(settings, &asked.from, asked.key.as_deref(), (asked, false)).await?;
     brought_back(&ready, asked).await
 }
 
@@ -60,7 +62,8 @@ pub(super) async fn of_tenants(settings: &Settings, asked: &Restoring, only: Opt
         private::make_folder(&place.data)?;
         let key =
             asked.key.as_ref().map(|key| if key.is_dir() { key.join(&host).join("master-key") } else { key.clone() });
-        let ready = ready(&place, &from, key.as_deref(), asked).await.map_err(|why| format!("{host}: {why}"))?;
+        let ready =
+            ready(&place, &from, key.as_deref(), (asked, true)).await.map_err(|why| format!("{host}: {why}"))?;
         all.push((host, ready));
     }
     let mut lines = Vec::new();
@@ -91,8 +94,13 @@ fn checked_part(from: &Path, part: manifest::Part) -> Result<(String, PathBuf), 
     Err(format!("{} is damaged: it is not what was written; take another copy", manifest.display()))
 }
 
-/// Looks at all that can be wrong, without writing anything.
-async fn ready(settings: &Settings, from: &Path, key: Option<&Path>, asked: &Restoring) -> Result<Ready, String> {
+/// Looks at all that can be wrong, without writing anything. The checksum is looked at when the copy is read, or here.
+async fn ready(
+    settings: &Settings,
+    from: &Path,
+    key: Option<&Path>,
+    (asked, thoroughly): (&Restoring, bool),
+) -> Result<Ready, String> {
     let manifest: Manifest = manifest::read(from)?;
     let url = settings.database.expose();
     let (own, copied) = (Engine::of(url), manifest.engine);
@@ -131,6 +139,9 @@ async fn ready(settings: &Settings, from: &Path, key: Option<&Path>, asked: &Res
         ));
     }
     let is_older = manifest.schema.len() < known.len();
+    if thoroughly {
+        checked(&file, &manifest, |_| Ok(()))?;
+    }
     Ok(Ready { settings: settings.clone(), manifest, from: from.to_owned(), key, is_older })
 }
 
@@ -176,40 +187,47 @@ async fn check_free(url: &str, place: &Path, replace: bool) -> Result<(), String
             place.display()
         ));
     }
-    if let_go(url, AT_ONCE).await.map_err(|error| crate::convert::plain(&error))? {
+    if let_go(url, AT_ONCE).await.map_err(|error| plain(&error))? {
         return Ok(());
     }
     Err(format!("{} is served by another duet; end that one first", place.display()))
 }
 
 async fn brought_back(ready: &Ready, asked: &Restoring) -> Result<String, String> {
-    let Ready { settings, manifest, from, key, is_older } = ready;
+    let Ready { settings, manifest, from, key, .. } = ready;
     if let Some(key) = key {
         private::keep_secret(&settings.data.join("master-key"), key)?;
     }
     let url = settings.database.expose();
     let copy = from.join(manifest.engine.file());
-    let aside = match database::file_of(url) {
+    let (aside, ended) = match database::file_of(url) {
         Some(place) => from_file(ready, asked, (&copy, &place)).await?,
         None => {
             checked(&copy, manifest, |_| Ok(()))?;
             postgres::load(url, &copy, asked.replace).await?;
-            held_against(settings, manifest, asked.verify).await?;
-            None
+            (None, made_of_now(ready, settings, asked.verify).await?)
         }
     };
     let mut lines = vec![format!("brought back the books of {}", manifest.made)];
     lines.extend(aside.map(|aside| format!("the books that were there are kept as {}", aside.display())));
-    if *is_older {
-        lines.push("their schema is that of an earlier release: run duet migrate, or start the server".into());
-    } else {
-        let ended = sessions_ended(settings).await?;
-        lines.push(format!(
+    lines.push(match ended {
+        None => "their schema is that of an earlier release: run duet migrate, or start the server".into(),
+        Some(ended) => format!(
             "the sessions of {ended} users were ended; passwords, keys and rights are those of then: what was taken from \
              somebody since is to be taken again"
-        ));
-    }
+        ),
+    });
     Ok(lines.join("\n"))
+}
+
+/// Holds books against the copy, and makes them good for now. Of how many users sessions were ended is answered; nothing
+/// where their schema has to be brought up to date first.
+async fn made_of_now(ready: &Ready, settings: &Settings, prove: bool) -> Result<Option<u64>, String> {
+    if ready.is_older {
+        return Ok(None);
+    }
+    held_against(settings, &ready.manifest, prove).await?;
+    sessions_ended(settings).await.map(Some)
 }
 
 /// Whoever was logged out since is not let in again by a session of then.
@@ -242,31 +260,39 @@ fn checked(
 }
 
 /// Writes a copy beside its place, holds it against what it is known by, and moves it there. Where the books are kept that
-/// were there, is answered.
-async fn from_file(ready: &Ready, asked: &Restoring, (copy, place): (&Path, &Path)) -> Result<Option<PathBuf>, String> {
-    let Ready { settings, manifest, is_older, .. } = ready;
+/// were there, is answered, and of how many users sessions were ended.
+async fn from_file(
+    ready: &Ready,
+    asked: &Restoring,
+    (copy, place): (&Path, &Path),
+) -> Result<(Option<PathBuf>, Option<u64>), String> {
     let failed = |error: std::io::Error| format!("cannot write beside {}: {error}", place.display());
     if let Some(folder) = place.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         private::make_folder(folder)?;
         making::room_for(copy, folder)?;
     }
-    let draft = beside(place, ".restoring");
-    let mut file = private::create(&draft).map_err(failed)?;
-    let written = checked(copy, manifest, |portion| file.write_all(portion));
-    let written = written.and_then(|()| file.sync_all().map_err(failed));
-    let own = Settings { database: Secret::of(format!("sqlite:{}", draft.display())), ..settings.clone() };
-    let held = match written {
-        Ok(()) if *is_older => Ok(()),
-        Ok(()) => held_against(&own, manifest, asked.verify).await,
-        Err(why) => Err(why),
-    };
-    if let Err(why) = held {
-        let _gone = std::fs::remove_file(&draft);
-        return Err(why);
+    let draft = Draft(beside(place, ".restoring"));
+    let mut file = private::create(&draft.0).map_err(failed)?;
+    checked(copy, &ready.manifest, |portion| file.write_all(portion))?;
+    let own = Secret::of(format!("sqlite:{}", draft.0.display()));
+    let own = Settings { database: own, ..ready.settings.clone() };
+    let ended = made_of_now(ready, &own, asked.verify).await?;
+    database::settle(&draft.0).map_err(|error| plain(&error))?;
+    file.sync_all().map_err(failed)?;
+    let aside = kept_aside(place).map_err(failed)?;
+    std::fs::rename(&draft.0, place).and_then(|()| private::sync_folder(place)).map_err(failed)?;
+    Ok((aside, ended))
+}
+
+/// Books on their way to their place. What is left of them, or beside them, goes.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        for suffix in ["", "-wal", "-shm", "-turn", "-next", "-server"] {
+            let _not_there = std::fs::remove_file(beside(&self.0, suffix));
+        }
     }
-    let aside = if place.exists() { Some(kept_aside(place).map_err(failed)?) } else { None };
-    std::fs::rename(&draft, place).and_then(|()| private::sync_folder(place)).map_err(failed)?;
-    Ok(aside)
 }
 
 fn beside(place: &Path, suffix: &str) -> PathBuf {
@@ -275,20 +301,32 @@ fn beside(place: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Gives the books that are there a second name, under which they stay. Their log would not be that of others, so it goes
-/// along, and what they have is never without a name.
-fn kept_aside(place: &Path) -> std::io::Result<PathBuf> {
+/// Gives the books that are there a second name, under which they stay. A log that is left is theirs alone, and goes along:
+/// the engine would take it for that of whatever file has the name.
+fn kept_aside(place: &Path) -> std::io::Result<Option<PathBuf>> {
     let aside = beside(place, &format!(".before-{}", ledger_core::ids::request_id()));
-    std::fs::hard_link(place, &aside)?;
-    match std::fs::rename(beside(place, "-wal"), beside(&aside, "-wal")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    let is_there = place.exists();
+    if is_there {
+        // All of it is in the file then, and what is there is never without its name. Where that is spoilt, it is kept as it is.
+        if let Err(error) = database::settle(place) {
+            warn(&format!("{} is kept as it was found: {}", place.display(), plain(&error)));
+        }
+        std::fs::hard_link(place, &aside)?;
     }
-    match std::fs::remove_file(beside(place, "-shm")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    let mut found = is_there;
+    for suffix in ["-wal", "-journal"] {
+        found |= there(std::fs::rename(beside(place, suffix), beside(&aside, suffix)))?;
     }
-    Ok(aside)
+    there(std::fs::remove_file(beside(place, "-shm")))?;
+    Ok(found.then_some(aside))
+}
+
+/// Whether there was something to be done with.
+fn there(done: std::io::Result<()>) -> std::io::Result<bool> {
+    match done {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        done => done.map(|()| true),
+    }
 }
 
 /// That books are those of the copy.

@@ -2,6 +2,7 @@
 
 use super::Ledger;
 use crate::books::verify;
+use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::BusinessId;
@@ -66,7 +67,11 @@ impl Ledger {
     async fn stands_at(&self, session: &Session) -> Result<Standing> {
         let heads = books::Entity::find().all(session).await?;
         let heads: HashMap<BusinessId, books::Model> = heads.into_iter().map(|head| (head.business_id, head)).collect();
-        let stands = |of| heads.get(&of).map_or((BEFORE_THE_FIRST, 0), |head| (head.audit_sequence, head.entry_number));
+        let stands = |of| match heads.get(&of) {
+            Some(head) => (head.audit_sequence, head.entry_number),
+            // Nothing was written of it yet.
+            None => (BEFORE_THE_FIRST, BEFORE_THE_FIRST),
+        };
         let mut companies = Vec::new();
         for company in business::Entity::find().order_by_asc(business::Column::NameKey).all(session).await? {
             let facts = access::seen_from(session, company.id, Seat::owner()).await?;
@@ -80,6 +85,12 @@ impl Ledger {
     /// Whether the schema of these books is known: an error in words where it is of a newer release.
     pub async fn knows_schema(&self) -> Result<bool> {
         Ok(self.database.pending_migrations().await? == 0)
+    }
+
+    /// When the books were last written to.
+    pub async fn last_recorded(&self) -> Result<Option<Instant>> {
+        let heads = books::Entity::find().all(&self.database.read).await?;
+        Ok(heads.into_iter().map(|head| head.recorded_at).max())
     }
 
     /// Counts records by the moments in which they are made from now on: others may have counted on in books that these are

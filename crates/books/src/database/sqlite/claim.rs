@@ -10,7 +10,7 @@ use sqlite_kit::beside;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -72,13 +72,24 @@ pub(super) async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbEr
 
 /// Held as long as a copy is made of a file; the kernel gives it up when the process ends.
 #[derive(Debug)]
-pub struct Copied(#[allow(dead_code, reason = "it is held, not read")] File);
+pub struct Copied {
+    _held: File,
+    place: PathBuf,
+}
 
 /// Says that a copy is made of a file. Several may be.
 pub fn copies(path: &Path) -> Result<Copied, DbErr> {
     let place = beside(path, "-copying");
     let held = own().open(&place).and_then(|file| file.lock_shared().map(|()| file));
-    held.map(Copied).map_err(|error| DbErr::Custom(format!("cannot lock {}: {error}", place.display())))
+    let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
+    Ok(Copied { _held: held.map_err(failed)?, place })
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // Who copies may be somebody else than who serves, and leaves nothing that is in their way.
+        let _gone = std::fs::remove_file(&self.place);
+    }
 }
 
 /// Whether a copy is made of a file just now.
@@ -97,7 +108,7 @@ pub(super) fn which(path: &Path) -> Option<Which> {
 /// Files that were left by somebody with other habits are the owner's alone, as all others are: whoever can read one can
 /// hold it.
 pub(super) fn narrow(path: &Path) -> Result<(), DbErr> {
-    for place in ["-turn", "-next", "-copying"].map(|name| beside(path, name)) {
+    for place in ["-turn", "-next"].map(|name| beside(path, name)) {
         let found = own().create(false).open(&place);
         match found.and_then(|file| file.set_permissions(Permissions::from_mode(0o600))) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -8,7 +8,7 @@ mod readers;
 mod turnstile;
 mod writer;
 
-use claim::copies;
+pub use claim::copies;
 pub use readers::{Reads, Snapshot};
 pub use writer::{Transaction, Writer};
 
@@ -20,7 +20,7 @@ use migrations::Sign;
 use migrations::schema::{self, Parts};
 use readers::Readers;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
-use sqlite_kit::{Access, Connection, Fault, Opening};
+use sqlite_kit::{Access, Checkpoint, Connection, Fault, Opening};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -230,6 +230,16 @@ pub fn copy(path: &Path, to: &Path, told: &mut dyn FnMut(u64, u64)) -> Result<()
     let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
     let connection = Connection::open(&opening)?;
     Ok(connection.copy(to, told)?)
+}
+
+/// Takes into a file what its log has; then nothing is beside it.
+pub fn settle(path: &Path) -> Result<(), DbErr> {
+    let access = Access::Write;
+    let path = path.to_owned();
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let connection = Connection::open(&opening)?;
+    connection.checkpoint(Checkpoint::Cut(PATIENCE))?;
+    Ok(connection.close()?)
 }
 
 /// A copy of a file is that one file, and nothing beside it; its records are counted on by moments.
