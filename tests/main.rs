@@ -65,6 +65,7 @@ mod seals;
 mod security;
 mod settling;
 mod signin;
+mod sight;
 mod silent;
 mod since;
 mod standing;

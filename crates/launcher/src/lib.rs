@@ -29,6 +29,7 @@ mod reseal;
 mod retirement;
 mod serve;
 mod tenants;
+mod sight;
 mod tls;
 mod usage;
 mod verify;

@@ -151,6 +151,16 @@ impl Books {
         shells.into_iter().filter_map(|shell| shell.upgrade())
     }
 
+    /// How many sets of books are open.
+    pub(crate) fn open_now(&self) -> usize {
+        self.shells().count()
+    }
+
+    /// What connections of all that are open are for, how many of each are used just now, and how many there are.
+    pub(crate) fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        self.shells().flat_map(|shell| shell.ledger.connections()).collect()
+    }
+
     /// Tries again what is known to fail.
     pub(crate) async fn try_again(&self) {
         for shell in self.shells() {
@@ -377,6 +387,12 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
     let data = folder(settings).join(host);
     let text = std::fs::read_to_string(data.join(KEPT)).ok()?;
     let kept: Value = serde_json::from_str(&text).ok()?;
+    Some(of_tenant(settings, host, kept["database"].as_str().map(str::to_owned)))
+}
+
+/// The settings of a tenant whose books are there, or else in its folder.
+fn of_tenant(settings: &Settings, host: &str, database: Option<String>) -> Settings {
+    let data = folder(settings).join(host);
     let own = || format!("sqlite:{}", data.join("duet.db").display());
     Settings {
         database: Secret::of(database.unwrap_or_else(own)),
@@ -387,12 +403,6 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
         master_key: None,
         token_issuer: host.to_owned(),
         token_audience: host.to_owned(),
-    Some(of_tenant(settings, host, kept["database"].as_str().map(str::to_owned)))
-}
-
-/// The settings of a tenant whose books are there, or else in its folder.
-fn of_tenant(settings: &Settings, host: &str, database: Option<String>) -> Settings {
-    let data = folder(settings).join(host);
         data,
         ..settings.clone()
     }

@@ -301,6 +301,20 @@ impl Database {
         }
     }
 
+    /// What connections are for, how many of each are used just now, and how many there are.
+    pub fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        let of = |reads: &Reads| match reads {
+            Reads::Sqlite(reads) => (reads.used(), reads.places()),
+            Reads::Postgres(reads) => (reads.used(), reads.places()),
+        };
+        let writing = match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(engine) => Some(engine.writing()),
+        };
+        let all = [("read", Some(of(&self.read))), ("door", Some(of(&self.door))), ("write", writing)];
+        all.into_iter().filter_map(|(what, counts)| counts.map(|(used, most)| (what, used, most))).collect()
+    }
+
     /// Lets the database go.
     pub async fn close(&self) {
         match &self.engine {

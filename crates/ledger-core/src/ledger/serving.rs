@@ -83,6 +83,11 @@ impl Ledger {
         looked.await.copied()
     }
 
+    /// What connections to the database are for, how many of each are used just now, and how many there are.
+    pub fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        self.database.connections()
+    }
+
     /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.
     pub async fn try_again(&self) {
         self.database.read_again().await;
