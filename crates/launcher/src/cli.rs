@@ -100,6 +100,14 @@ pub(crate) enum Command {
         #[arg(long = "3.1")]
         latest: bool,
     },
+    /// Say what an operator should know, and what to do; exit 3 on warnings, 4 where books or service are at stake
+    Doctor {
+        #[command(flatten)]
+        common: Common,
+        /// As JSON, for programs
+        #[arg(long)]
+        json: bool,
+    },
     /// Prove the books: recompute everything and compare; exit 1 when something is wrong
     Verify {
         #[command(flatten)]

@@ -4,7 +4,7 @@ use super::{Cli, Command, ConfigCommand, DialectChoice, TenantCommand, UserComma
 use crate::compare::{self, translate};
 use crate::config::{self, Settings, Source};
 use crate::console::{failed, say};
-use crate::{admin, backup, convert, documents, export, reseal, serve, tenants, usage, verify};
+use crate::{admin, backup, convert, doctor, documents, export, reseal, serve, tenants, usage, verify};
 use clap::CommandFactory;
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
@@ -43,6 +43,7 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
+        Command::Doctor { common, json } => doctor::run(&common.source(Vec::new()), json).await,
         Command::Verify { common, business, anchor, since, head, json, hands } => {
             let hands = hands.map(usize::from);
             let asked = verify::Asked { business, anchor, head, since, json, hands };
