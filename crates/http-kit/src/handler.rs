@@ -78,20 +78,25 @@ fn shell(request: &Request) -> Result<Arc<Shell>, Failure> {
 
 fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter {
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
-        router.on(method(resource.method(verb)), move |request: Request| async move {
-            let arrival = arrival(&request);
-            let mut seen = Seen::default();
-            let answer = match shell(&request) {
-                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
-                Err(failure) => Err(failure),
-            };
-            let mut response = answer.unwrap_or_else(|failure| {
-                seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
-                failed::<D>(arrival.as_ref(), failure)
-            });
-            tell(&mut response, seen.quota);
-            response.extensions_mut().insert(seen.caller());
-            response
+        let operation = Operation(resource.operation_id(verb).into());
+        router.on(method(resource.method(verb)), move |request: Request| {
+            let operation = operation.clone();
+            async move {
+                let arrival = arrival(&request);
+                let mut seen = Seen::default();
+                let answer = match shell(&request) {
+                    Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
+                    Err(failure) => Err(failure),
+                };
+                let mut response = answer.unwrap_or_else(|failure| {
+                    seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
+                    failed::<D>(arrival.as_ref(), failure)
+                });
+                tell(&mut response, seen.quota);
+                response.extensions_mut().insert(seen.caller());
+                response.extensions_mut().insert(operation);
+                response
+            }
         })
     })
 }
@@ -105,6 +110,10 @@ struct Seen {
     business: Option<BusinessId>,
     quota: Option<Quota>,
 }
+
+/// What was asked, as the documents call it, for the line that the log has of each request.
+#[derive(Debug, Clone)]
+pub struct Operation(pub Arc<str>);
 
 /// Who asked and in which company, for the line that the log has of each request.
 #[derive(Debug, Clone, Copy, Default)]

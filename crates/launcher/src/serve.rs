@@ -4,12 +4,12 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::edge::{Current, Door, Edge, bind};
+use crate::edge::{Current, Door, Edge, aside, bind};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
-use crate::{admin, demo};
+use crate::{admin, demo, sight};
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
 use std::net::SocketAddr;
@@ -74,11 +74,15 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         }
         None => None,
     };
+    let metrics = settings.metrics.map(bind).transpose()?;
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books));
+    sight::watches(&books, settings);
     let edge = Edge::new(&serving(settings), current.clone());
-    greet(settings, (place(&plain)?, secure_address), is_demo);
+    let told_at =
+        metrics.as_ref().map(|listener| listener.local_addr().map_err(|error| error.to_string())).transpose()?;
+    greet(settings, (place(&plain)?, secure_address, told_at), is_demo);
 
     let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
@@ -97,7 +101,12 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
             edge.clone().serve(door, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
+    let sighted = async {
+        if let Some(listener) = metrics {
+            aside::serve(listener, sight::answer, stop(stopped.clone())).await;
+        }
+    };
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted);
     drop((reloading, sweeping));
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
@@ -166,7 +175,11 @@ fn reloading(
 }
 
 /// What the operator needs to know, once requests are taken.
-fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>), is_demo: bool) {
+fn greet(
+    settings: &Settings,
+    (address, secure, metrics): (SocketAddr, Option<SocketAddr>, Option<SocketAddr>),
+    is_demo: bool,
+) {
     let url = format!("http://{address}");
     let mut lines = vec![format!("listening on {url}")];
     lines.extend(secure.map(|address| format!("{:<15} https://{address}", "and with TLS on")));
@@ -175,6 +188,7 @@ fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>
     let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
     lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
+    lines.extend(metrics.map(|address| format!("{:<15} http://{address}/metrics", "metrics")));
     match settings.edition {
         Edition::Server => {
             lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));

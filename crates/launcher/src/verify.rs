@@ -23,6 +23,13 @@ pub(crate) struct Asked {
     pub(crate) hands: Option<usize>,
 }
 
+impl Asked {
+    /// All books, against nothing that was kept elsewhere.
+    pub(crate) fn everything() -> Self {
+        Self { business: None, anchor: None, head: None, since: None, json: false, hands: None }
+    }
+}
+
 /// As many as there are cores.
 pub(crate) fn hands() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
@@ -41,8 +48,9 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     let since = asked.since.as_deref().map(anchor::since).transpose()?;
     let hands = asked.hands.unwrap_or_else(hands);
     let progress = Arc::new(Progress::default());
-    let bar = bar::show(progress.clone());
     let engine = beside(ledger.clone());
+    let shown = progress.clone();
+    let bar = bar::show(move || shown.percent());
     let proofs = ledger.verify(only, hands, since.as_deref().unwrap_or_default(), &progress).await;
     drop(bar);
     let proofs = proofs.map_err(|error| match error {

@@ -6,6 +6,7 @@
 //! A connection is used where it is: no thread and no channel stands between a statement and its rows. What the engine
 //! itself knows (whether a transaction is open, how many rows were changed) is asked of the engine.
 
+mod copying;
 pub mod counted;
 mod fault;
 mod kept;

@@ -8,6 +8,7 @@ mod readers;
 mod turnstile;
 mod writer;
 
+pub use claim::copies;
 pub use readers::{Reads, Snapshot};
 pub use writer::{Transaction, Writer};
 
@@ -19,7 +20,7 @@ use migrations::Sign;
 use migrations::schema::{self, Parts};
 use readers::{Manner, Readers};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
-use sqlite_kit::{Access, Connection, Fault, Opening};
+use sqlite_kit::{Access, Checkpoint, Connection, Fault, Opening};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -228,6 +229,43 @@ impl Engine {
 pub async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbErr> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     claim::let_go(&path, patience).await
+}
+
+/// Copies a file that others may write, to another that is not there yet. It takes as long as it takes; how far it has got,
+/// in pages of so many, is told.
+pub fn copy(path: &Path, to: &Path, told: &mut dyn FnMut(u64, u64)) -> Result<(), DbErr> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let _copied = copies(&path)?;
+    let access = Access::Read;
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let connection = Connection::open(&opening)?;
+    Ok(connection.copy(to, told)?)
+}
+
+/// Takes into a file what its log has; then nothing is beside it.
+pub fn settle(path: &Path) -> Result<(), DbErr> {
+    let access = Access::Write;
+    let path = path.to_owned();
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let connection = Connection::open(&opening)?;
+    connection.checkpoint(Checkpoint::Cut(PATIENCE))?;
+    Ok(connection.close()?)
+}
+
+/// A copy of a file is that one file, and nothing beside it; its records are counted on by moments.
+pub async fn stand_alone(path: &Path) -> Result<(), DbErr> {
+    let access = Access::Write;
+    let path = path.to_owned();
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let (database, failure) = sqlite_kit::proxied(&opening).await?;
+    // Books of an older release may not know how they are counted.
+    let counts = migrations::has_table(&database, "running_time").await?;
+    let moved = if counts { crate::running::move_on(&database).await } else { Ok(()) };
+    let settled = database.execute_unprepared("PRAGMA journal_mode = DELETE").await;
+    failure.told()?;
+    moved.map_err(|error| DbErr::Custom(format!("{error:?}")))?;
+    settled?;
+    database.close().await
 }
 
 /// Changes what all databases of this process may hold, and tells the engine.

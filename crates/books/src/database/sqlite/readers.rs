@@ -409,6 +409,11 @@ impl Reads {
         self.readers.most
     }
 
+    /// How many read just now.
+    pub fn used(&self) -> usize {
+        self.readers.state().reading.len()
+    }
+
     pub async fn snapshot(&self) -> Result<Snapshot, DbErr> {
         let (begun, told) = oneshot::channel();
         let (readers, until) = (self.readers.clone(), self.until);
