@@ -19,6 +19,7 @@ mod dialects;
 mod documents;
 mod edge;
 mod export;
+mod front;
 mod log_lines;
 mod logging;
 mod memory;
