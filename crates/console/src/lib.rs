@@ -28,7 +28,36 @@ macro_rules! modules {
     };
 }
 
-modules!["main.js"];
+modules![
+    "actions.js",
+    "api.js",
+    "chart.js",
+    "decimal.js",
+    "dialog.js",
+    "dom.js",
+    "edit.js",
+    "form.js",
+    "format.js",
+    "frame.js",
+    "german.js",
+    "home.js",
+    "keys.js",
+    "list.js",
+    "main.js",
+    "names.js",
+    "parts.js",
+    "picker.js",
+    "record.js",
+    "report.js",
+    "request.js",
+    "resources.js",
+    "route.js",
+    "schema.js",
+    "settings.js",
+    "setup.js",
+    "signin.js",
+    "texts.js",
+];
 
 /// What the page is told of the installation.
 #[derive(Serialize)]

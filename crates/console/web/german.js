@@ -1,0 +1,2 @@
+export const GERMAN = {};
+export const NAMES = {};
