@@ -1,12 +1,12 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
-import { Refused, ask, company, get, list, newKey } from "./api.js";
-import { write } from "./decimal.js";
+import { Refused, ask, list, newKey } from "./api.js";
+import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
 import { h, later, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { amount, date, money, shown, today } from "./format.js";
-import { currency } from "./frame.js";
+import { currency, knowCompanies, noun } from "./frame.js";
 import { called, remember } from "./names.js";
 import { heading, postings, trailTo, waiting } from "./parts.js";
 import { RESOURCES } from "./resources.js";
@@ -83,14 +83,13 @@ function settling(form, first, changed) {
   return { place, draw, read };
 }
 
-function totals(record, unit) {
+export function totals(record, unit) {
   const row = (name, value, isSum) => (value === null || value === undefined || (!isSum && value.isZero) ? null : h("div", { class: isSum ? "sum" : null }, h("dt", {}, name), h("dd", {}, money(value, unit))));
   const taxes = (record.taxSummary ?? []).map((one) => row(`${one.name} ${shown(one.rate)} %`, one.amount));
-  return h("dl", { class: "totals" }, row(t("Net"), record.subtotal), row(label("discountTotal"), record.discountTotal), taxes, row(label("roundingAmount"), record.roundingAmount), row(label("withheldTotal"), record.withheldTotal),
+  return h("dl", { class: "totals" }, row(t("Subtotal"), record.subtotal), row(label("discountTotal"), record.discountTotal && new Decimal(`-${record.discountTotal}`)), taxes, row(label("roundingAmount"), record.roundingAmount), row(label("withheldTotal"), record.withheldTotal),
     row(t("Total"), record.total ?? record.amount ?? record.totalDebit ?? record.totalValue ?? record.unrealisedGain, true), row(label("unallocatedAmount"), record.unallocatedAmount));
 }
 
-export { totals };
 
 export async function editView(main, segment, id) {
   const known = RESOURCES[segment];
@@ -103,14 +102,14 @@ export async function editView(main, segment, id) {
   const { targetId, settled, ...given } = here().query;
   const start = before ?? { ...(known.isDocument ? { date: today() } : {}), ...(segment === "businesses" ? {} : given) };
   if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
-  const title = isNew ? t("New: {what}", { what: label(known.stem) }) : t("Edit {what}", { what: called(before, segment) });
+  const title = isNew ? t("New: {what}", { what: label(noun(segment)) }) : t("Edit {what}", { what: called(before, segment) });
   const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
   let turn = 0;
   let stopping = null;
   const isDraft = isNew || before.status === "draft";
 
   const form = new Form({
-    schema, value: start, segment, isNew, main: known.main ?? [], lineField: known.lineField ?? "lines", lineColumns: known.lines ?? [], hidden: known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
+    schema, value: start, segment, isNew, main: known.main ?? [], lineField: known.lineField ?? "lines", lineColumns: known.lines ?? [], linesTitle: known.linesTitle, mayLackLines: known.mayLackLines, hidden: known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
     narrow: (name) => (name === "partyId" ? partyKind(known) : name === "accountId" && known.allocates ? { type: "bank,cash,creditCard" } : name === "itemId" && segment === "stock-adjustments" ? { type: "stock" } : {}),
     chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
     changed: () => {
@@ -118,7 +117,6 @@ export async function editView(main, segment, id) {
       look();
     },
   });
-  // Lines of money go to any account, though its own is one that holds money.
   const settle = known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
 
   const read = (status) => {
@@ -136,6 +134,8 @@ export async function editView(main, segment, id) {
   const rehearse = async () => {
     const mine = ++turn;
     stopping?.abort();
+    const lacks = (schema.required ?? []).filter((name) => [null, undefined].includes(form.read()[name]) || form.read()[name].length === 0);
+    if (lacks.length > 0) return void replace(preview, h("h2", {}, t("What it comes to")), h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map(label).join(", ") })));
     stopping = new AbortController();
     try {
       const { data } = await ask(method, address, { query: { dryRun: "true" }, body: read(isDraft ? "posted" : null), signal: stopping.signal, quiet: true });
@@ -145,7 +145,7 @@ export async function editView(main, segment, id) {
     } catch (error) {
       if (mine !== turn || error.name === "AbortError") return;
       const missing = error instanceof Refused ? Object.keys(error.errors).length : 0;
-      replace(preview, h("h2", {}, t("What it comes to")), h("p", { class: "quiet" }, missing > 0 ? t("Still to be filled in or mended: {fields}", { fields: Object.keys(error.errors).map((one) => label(one.replace(/\[\d+\]/g, "").split(".").at(-1))).filter((one, at, all) => all.indexOf(one) === at).join(", ") }) : explain(error)));
+      replace(preview, h("h2", {}, t("What it comes to")), h("p", { class: "quiet" }, missing > 0 ? t("To be mended: {fields}", { fields: Object.keys(error.errors).map((one) => label(one.replace(/\[\d+\]/g, "").split(".").at(-1))).filter((one, at, all) => all.indexOf(one) === at).join(", ") }) : explain(error)));
     }
   };
   const soon = later(250, rehearse);
@@ -165,6 +165,7 @@ export async function editView(main, segment, id) {
       form.isDirty = false;
       onLeave(null);
       remember(segment, data);
+      if (segment === "businesses") await knowCompanies();
       tell(known.isDocument ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status) }) : t("{what} is saved.", { what: called(data, segment) }));
       go(segment === "businesses" && isNew ? `/c/${data.id}` : path(segment, data.id), { asks: false });
       showOnce(data);
@@ -225,6 +226,3 @@ export function showOnce(record) {
   if (secrets.length === 0) return;
   dialog({ title: t("Shown only now"), cancel: t("I have kept it"), body: [h("p", {}, t("Keep this in a safe place. It is not shown again.")), secrets.map((name) => h("p", {}, h("strong", {}, label(name)), h("br"), h("code", { class: "secret" }, record[name])))] });
 }
-
-/** The company that is open, as a record to be changed. */
-export const ownCompany = () => get(`/businesses/${company()}`);

@@ -13,13 +13,13 @@ function control(name, schema, value, form, id) {
   const leads = schema.type === "string" && !schema.enum ? leadsTo(name, form.segment) : null;
   if (leads) return { ...picker({ segment: leads, id, name, value, narrow: form.narrow?.(name) ?? {}, onchange: changed, chosen: (record) => form.chosen?.(name, record, form.lineOf(id)) }), isPicker: true };
   if (schema.enum) {
-    const none = schema.nullable || value === undefined ? [h("option", { value: "" }, t("(as usual)"))] : [];
+    const none = schema.nullable || value === undefined ? [h("option", { value: "" }, t("(default)"))] : [];
     const input = h("select", { id, name, onchange: changed }, none, schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one))));
     if (value === undefined || value === null) input.value = none.length > 0 ? "" : schema.enum[0];
     return { element: input, input, get: () => input.value || null, set: (next) => (input.value = next ?? "") };
   }
   if (schema.type === "boolean") {
-    const input = h("select", { id, name, onchange: changed }, h("option", { value: "" }, t("(as usual)")), h("option", { value: "true" }, t("Yes")), h("option", { value: "false" }, t("No")));
+    const input = h("select", { id, name, onchange: changed }, h("option", { value: "" }, t("(default)")), h("option", { value: "true" }, t("Yes")), h("option", { value: "false" }, t("No")));
     input.value = value === null || value === undefined ? "" : String(value);
     return { element: input, input, get: () => (input.value === "" ? null : input.value === "true"), set: (next) => (input.value = next === null ? "" : String(next)) };
   }
@@ -54,8 +54,8 @@ function several(name, schema, value, form, id) {
 
 export class Form {
   /** `value` is a record that is there, or what a new one begins with. */
-  constructor({ schema, value = {}, segment = null, main = [], lineField = "lines", lineColumns = [], hidden = [], narrow, chosen, changed, isNew }) {
-    Object.assign(this, { schema, segment, narrow, chosen, lineField, lineColumns, isNew });
+  constructor({ schema, value = {}, segment = null, main = [], lineField = "lines", lineColumns = [], hidden = [], narrow, chosen, changed, isNew, linesTitle, mayLackLines }) {
+    Object.assign(this, { schema, segment, narrow, chosen, lineField, lineColumns, isNew, linesTitle, mayLackLines });
     this.value = value;
     this.tell = changed;
     this.fields = new Map();
@@ -143,7 +143,7 @@ export class Form {
     if (isMain) {
       this.rowsOf = rows;
       Object.defineProperty(this, "rows", { get: () => rows.map((row) => row.cells), configurable: true });
-      if (this.isNew && rows.length === 0) add();
+      if (this.isNew && rows.length === 0 && !this.mayLackLines) add();
     }
     const read = () => rows.map((row) => {
       const record = {};
@@ -161,7 +161,7 @@ export class Form {
     const numeric = (column) => inner[column].type === "number";
     const table = h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column))), h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Remove"))))), body));
     this.fields.set(path, { isGrid: true, rows, get: read, fault, input: button, id: button.id, add });
-    return h("fieldset", { class: title ? "lines wide" : "lines" }, h("legend", { class: title ? null : "unseen" }, title ?? t("Lines")), table, button, fault);
+    return h("fieldset", { class: title ? "lines wide" : "lines" }, h("legend", {}, title ?? t(this.linesTitle ?? "Lines")), table, button, fault);
   }
 
   collect(prefix, names, before) {

@@ -105,7 +105,7 @@ export async function listView(main, segment) {
     };
     const row = (record) => {
       const leads = target(segment, record);
-      const element = h("tr", { class: leads ? "opens" : null, onclick: (event) => {
+      const element = h("tr", { class: [leads ? "opens" : "", record.isGroup ? "heads" : ""].join(" "), "data-level": record.level === undefined ? null : String(record.level), onclick: (event) => {
         if (leads && !event.target.closest("a, button") && getSelection().isCollapsed) go(leads);
       } }, columns.map((name, at) => {
         const inner = cell(name, record[name], record, segment);

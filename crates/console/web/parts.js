@@ -14,6 +14,7 @@ const ENDED = ["void", "cancelled", "archived", "disabled", "deleted", "voided",
 
 export const badge = (status, isLate = false) => {
   const tone = isLate ? "late" : GOOD.includes(status) ? "good" : WAITS.includes(status) ? "waits" : ENDED.includes(status) ? "ended" : "plain";
+  if (status === "active") return h("span", { class: "quiet" }, word(status));
   return h("span", { class: `badge ${tone}` }, isLate ? t("Overdue") : word(status));
 };
 
@@ -43,7 +44,7 @@ export function cell(name, value, record, segment) {
   const leads = leadsTo(name, segment);
   if (leads && typeof value === "string") return linkTo(leads, value);
   if (leads && Array.isArray(value)) return h("span", { class: "several" }, value.map((one) => linkTo(leads, one)));
-  if (isDecimal(value)) return h("span", { class: value.isNegative ? "figure minus" : "figure" }, COUNTS.test(name) ? shown(value) : figure(value));
+  if (isDecimal(value)) return h("span", { class: value.isNegative ? "figure minus" : "figure" }, COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value));
   if (Array.isArray(value)) return value.every((one) => typeof one === "string") ? value.map((one) => (name === "tags" ? one : word(one))).join(", ") : String(value.length);
   if (typeof value === "object") return Object.values(value).filter((one) => one !== null && typeof one !== "object").map(shown).join(", ");
   return shown(value);

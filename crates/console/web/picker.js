@@ -29,6 +29,8 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
 
   const close = () => {
     options.hidden = true;
+    options.replaceChildren();
+    found = [];
     at = -1;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
@@ -75,8 +77,8 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
 
   input.addEventListener("focus", () => {
     input.select();
-    if (current === null) look();
   });
+  input.addEventListener("click", () => options.hidden && current === null && look());
   input.addEventListener("input", soon);
   input.addEventListener("blur", () => {
     asked++;

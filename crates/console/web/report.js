@@ -6,11 +6,13 @@ import { fault, tell } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { date, figure, monthEdge, shown, time, today } from "./format.js";
 import { business } from "./frame.js";
-import { badge, empty, heading, waiting } from "./parts.js";
+import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
 import { label, t, word } from "./texts.js";
+
+const plain = (text) => text.replace(/`/g, "");
 
 const SHELVES = [
   ["Profit, wealth and money", ["pl", "bs", "cash-flow", "equity-changes", "trial-balance"]],
@@ -30,7 +32,7 @@ async function known() {
 export async function reportsView(main) {
   const all = await known();
   const shelf = ([title, names]) => h("section", { class: "card" }, h("h2", {}, t(title)), h("ul", { class: "plain-list" }, names.map((name) => all.find((one) => one.name === name)).filter(Boolean).map(entry)));
-  const entry = (one) => h("li", {}, h("a", { href: path("reports", one.name) }, t(one.title)), h("span", { class: "quiet small block" }, t(one.description)));
+  const entry = (one) => h("li", {}, h("a", { href: path("reports", one.name) }, t(one.title)), h("span", { class: "quiet small block" }, plain(t(one.description))));
   const named = SHELVES.flatMap(([, names]) => names);
   const others = all.filter((one) => !named.includes(one.name)).map((one) => one.name);
   replace(main, heading(t("Reports")), h("div", { class: "columns-2" }, SHELVES.map(shelf), others.length > 0 ? shelf(["More", others]) : null));
@@ -61,7 +63,7 @@ function asking(offer, state, run) {
     if (leads) made = picker({ segment: leads, id, name, value: state[name] });
     else if (parameter.values.length > 0 || isFlag) {
       const words = isFlag ? ["true", "false"] : parameter.values;
-      const input = h("select", { id, name }, h("option", { value: "" }, t("(as usual)")), words.map((one) => h("option", { value: one, selected: one === state[name] }, one === "true" ? t("Yes") : one === "false" ? t("No") : word(one))));
+      const input = h("select", { id, name }, h("option", { value: "" }, t("(default)")), words.map((one) => h("option", { value: one, selected: one === state[name] }, one === "true" ? t("Yes") : one === "false" ? t("No") : word(one))));
       made = { element: input, input, get: () => input.value };
     } else {
       const type = ["from", "to", "asOf"].includes(name) ? "date" : name === "knownAt" ? "datetime-local" : "text";
@@ -137,7 +139,19 @@ function value(row, at, report, isFigure) {
 
 const translated = (row) => (row.type === "document" || row.type === "account" || row.type === "party" || row.type === "item" ? row.label : t(row.label));
 
-function drawn(report) {
+/** Other currencies are not shown where there are none. */
+function narrowed(report) {
+  const at = report.columns.findIndex((column) => column.key === "currency");
+  const isForeign = (row) => (row.values[at] ?? report.currency) !== report.currency || row.children.some(isForeign);
+  if (at < 0 || report.rows.some(isForeign)) return report;
+  const aside = ["currency", "amountCurrency", "baseAmount"];
+  const kept = report.columns.map((column) => !aside.includes(column.key));
+  const cut = (row) => ({ ...row, values: row.values.filter((_, index) => kept[index]), children: row.children.map(cut) });
+  return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
+}
+
+function drawn(whole) {
+  const report = narrowed(whole);
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
   const rows = [];
   const add = (row, level) => {
@@ -163,7 +177,7 @@ function checks(report) {
   if (!report.checks?.length) return null;
   const one = (check) => h("li", { class: check.ok ? "holds" : "broken" }, h("span", { class: "mark", "aria-label": check.ok ? t("holds") : t("broken") }, check.ok ? icon("check") : "✗"), h("span", {}, t(check.name)), h("span", { class: "figure quiet" }, figure(check.left), check.ok ? "" : ` ≠ ${figure(check.right)}`));
   const broken = report.checks.filter((check) => !check.ok).length;
-  return h("details", { class: "card checks-box", open: broken > 0 }, h("summary", {}, broken === 0 ? badge("posted") : badge("void"), " ", broken === 0 ? t("{count} checks hold", { count: report.checks.length }) : t("{count} checks are broken", { count: broken })), h("ul", { class: "plain-list" }, report.checks.map(one)));
+  return h("details", { class: "card checks-box", open: broken > 0 }, h("summary", {}, h("span", { class: `badge ${broken === 0 ? "good" : "late"}` }, broken === 0 ? "✓" : "✗"), " ", broken === 0 ? t("{count} checks hold", { count: report.checks.length }) : t("{count} checks are broken", { count: broken })), h("ul", { class: "plain-list" }, report.checks.map(one)));
 }
 
 async function save(name, query) {
@@ -216,7 +230,7 @@ export async function reportView(main, name) {
     run();
   });
   const actions = [h("button", { type: "button", id: "csv", onclick: () => save(name, questions.read()).catch(fault) }, "CSV"), h("button", { type: "button", onclick: () => print() }, t("Print"))];
-  replace(main, heading(t(offer.title), { actions, under: t(offer.description), trail: h("a", { href: path("reports") }, t("Reports")) }), questions.form, results, pages);
+  replace(main, heading(t(offer.title), { actions, under: plain(t(offer.description)), trail: h("a", { href: path("reports") }, t("Reports")) }), questions.form, results, pages);
   const first = missing();
   if (first.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: first.map(label).join(", ") })));
   else await run();

@@ -1,8 +1,8 @@
 // What there is, by its path in the API: how it is listed, shown and written. Everything else is read from the API's document.
 
 const DOCUMENT = ["number", "date", "partyName", "reference", "total", "status"];
-const TRADE = { main: ["partyId", "date", "reference", "currency", "exchangeRate"], lines: ["itemId", "description", "quantity", "unitPrice", "discountPercent", "taxCodeId"], shown: ["description", "quantity", "unit", "unitPrice", "discountPercent", "taxCodeId", "netAmount"] };
-const MONEY = { main: ["partyId", "date", "accountId", "amount", "method", "reference", "narration"], lines: ["accountId", "description", "amount", "taxCodeId"], shown: ["accountId", "description", "amount", "taxCodeId"] };
+const TRADE = { main: ["partyId", "date", "reference"], lines: ["itemId", "description", "quantity", "unitPrice", "discountPercent", "taxCodeId"], shown: ["description", "quantity", "unit", "unitPrice", "discountPercent", "taxCodeId", "netAmount"] };
+const MONEY = { linesTitle: "Straight to accounts, without a document", mayLackLines: true, main: ["partyId", "date", "accountId", "amount", "method", "reference", "narration"], lines: ["accountId", "description", "amount", "taxCodeId"], shown: ["accountId", "description", "amount", "taxCodeId"] };
 const DATED = { sort: "-date", isDocument: true };
 
 /** A trade document: `more` is what it has beside the others. */

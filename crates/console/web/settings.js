@@ -26,7 +26,7 @@ export async function settingsView(main) {
     replace(proof, h("p", { class: "quiet" }, t("Everything is reckoned anew …")));
     try {
       const told = await get("/verify");
-      const one = (check) => h("li", { class: check.ok ? "holds" : "broken" }, badge(check.ok ? "posted" : "void"), " ", h("span", {}, t(check.name)));
+      const one = (check) => h("li", { class: check.ok ? "holds" : "broken" }, h("span", { class: `badge ${check.ok ? "good" : "late"}` }, check.ok ? "✓" : "✗"), " ", h("span", {}, t(check.name)));
       replace(proof, h("p", {}, h("strong", {}, told.ok ? t("The books are proved: {count} identities hold.", { count: told.checks.length }) : t("Something does not add up. Show this to whoever keeps the server."))), h("details", { open: !told.ok }, h("summary", {}, t("Which")), h("ul", { class: "plain-list" }, told.checks.map(one))));
     } catch (error) {
       replace(proof);
