@@ -39,6 +39,7 @@ modules![
     "form.js",
     "format.js",
     "frame.js",
+    "german-names.js",
     "german.js",
     "home.js",
     "keys.js",

@@ -60,8 +60,10 @@ async function send(method, path, { query, body, headers, signal } = {}) {
 
 /** Asks, and answers the record with its version; throws what is refused. */
 export async function ask(method, path, options = {}) {
-  const { query, body, quiet } = options;
-  if (!quiet) made.push({ method, path, query: query ?? {}, body, headers: options.headers ?? {}, business });
+  const { query, body, quiet, as } = options;
+  const before = as ? made.findIndex((one) => one.as === as) : -1;
+  if (before >= 0) made.splice(before, 1);
+  if (!quiet) made.push({ as, method, path, query: query ?? {}, body, headers: options.headers ?? {}, business });
   let answer = await send(method, path, options);
   if (answer.status === 401 && session !== null && signInAgain !== null && !options.isLogin) {
     await signInAgain();

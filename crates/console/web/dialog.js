@@ -22,6 +22,7 @@ export function explain(error) {
 /** A word at the edge of the page, which is read aloud as well. */
 export function tell(text, isBad = false) {
   const place = document.getElementById("told");
+  for (const old of place.querySelectorAll(".toast:not(.bad)")) old.remove();
   const word = h("div", { class: isBad ? "toast bad" : "toast" }, h("span", {}, text), h("button", { type: "button", class: "plain", "aria-label": t("Close"), onclick: () => word.remove() }, icon("close")));
   place.append(word);
   if (!isBad) setTimeout(() => word.remove(), 6000);

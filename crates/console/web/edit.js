@@ -138,7 +138,7 @@ export async function editView(main, segment, id) {
     if (lacks.length > 0) return void replace(preview, h("h2", {}, t("What it comes to")), h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map(label).join(", ") })));
     stopping = new AbortController();
     try {
-      const { data } = await ask(method, address, { query: { dryRun: "true" }, body: read(isDraft ? "posted" : null), signal: stopping.signal, quiet: true });
+      const { data } = await ask(method, address, { query: { dryRun: "true" }, body: read(isDraft ? "posted" : null), signal: stopping.signal, as: "rehearsal" });
       if (mine !== turn) return;
       const unit = data.currency ?? currency();
       replace(preview, h("h2", {}, t("What it comes to")), totals(data, unit), data.postings?.length > 0 ? [h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book"))] : h("p", { class: "quiet small" }, t("Nothing is booked by it.")));
@@ -212,7 +212,7 @@ export async function editView(main, segment, id) {
   onLeave(Object.assign(() => !isDirty() || confirm(t("Leave without saving?")), { isDirty }));
   const cancel = h("a", { class: "button", href: isNew ? path(segment) : path(segment, id) }, t("Cancel"));
   replace(main, heading(title, { trail: trailTo(segment) }),
-    h("form", { class: known.isDocument ? "edit" : "edit narrow", novalidate: true, autocomplete: "off", onsubmit: (event) => event.preventDefault(), onkeydown: keys }, h("div", { class: "edit-main" }, form.wrong, h("section", { class: "card" }, form.head), form.lines ? h("section", { class: "card" }, form.lines) : null, settle?.place, form.more ? h("section", { class: "card" }, form.more) : null, h("div", { class: "buttons" }, buttons, cancel)), known.isDocument ? preview : null));
+    h("form", { class: known.isDocument ? "edit" : "edit narrow", novalidate: true, autocomplete: "off", onsubmit: (event) => event.preventDefault(), onkeydown: keys }, h("div", { class: "edit-main" }, form.wrong, h("section", { class: "card" }, form.head), settle?.place, form.lines ? h("section", { class: "card" }, form.lines) : null, form.more ? h("section", { class: "card" }, form.more) : null, h("div", { class: "buttons" }, buttons, cancel)), known.isDocument ? preview : null));
   if (isNew) form.head.querySelector("input, select")?.focus({ preventScroll: true });
   await settle?.draw();
   if (known.isDocument) rehearse();

@@ -89,7 +89,7 @@ function latest({ items }) {
   const one = (record) => {
     const segment = segmentOfStem(record.resource);
     const name = record.after?.number ?? record.after?.name ?? label(record.resource);
-    return h("li", {}, badge(record.action), " ", segment && record.action !== "deleted" ? linkTo(segment, record.resourceId, name) : name, h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`));
+    return h("li", {}, badge(record.action), " ", segment && record.action !== "deleted" ? linkTo(segment, record.resourceId, record.after?.id === record.resourceId ? name : undefined) : name, h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`));
   };
   return [h("ul", { class: "latest" }, items.map(one)), h("p", {}, h("a", { href: path("audit-log") }, t("The whole audit log")))];
 }

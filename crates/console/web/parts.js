@@ -45,6 +45,7 @@ export function cell(name, value, record, segment) {
   if (leads && typeof value === "string") return linkTo(leads, value);
   if (leads && Array.isArray(value)) return h("span", { class: "several" }, value.map((one) => linkTo(leads, one)));
   if (isDecimal(value)) return h("span", { class: value.isNegative ? "figure minus" : "figure" }, COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value));
+  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value);
   if (Array.isArray(value)) return value.every((one) => typeof one === "string") ? value.map((one) => (name === "tags" ? one : word(one))).join(", ") : String(value.length);
   if (typeof value === "object") return Object.values(value).filter((one) => one !== null && typeof one !== "object").map(shown).join(", ");
   return shown(value);

@@ -10,9 +10,11 @@ import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
-import { label, t, word } from "./texts.js";
+import { label, language, t, word } from "./texts.js";
 
-const plain = (text) => text.replace(/`/g, "");
+/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
+const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
+const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
 
 const SHELVES = [
   ["Profit, wealth and money", ["pl", "bs", "cash-flow", "equity-changes", "trial-balance"]],
@@ -32,7 +34,7 @@ async function known() {
 export async function reportsView(main) {
   const all = await known();
   const shelf = ([title, names]) => h("section", { class: "card" }, h("h2", {}, t(title)), h("ul", { class: "plain-list" }, names.map((name) => all.find((one) => one.name === name)).filter(Boolean).map(entry)));
-  const entry = (one) => h("li", {}, h("a", { href: path("reports", one.name) }, t(one.title)), h("span", { class: "quiet small block" }, plain(t(one.description))));
+  const entry = (one) => h("li", {}, h("a", { href: path("reports", one.name) }, t(one.title)), h("span", { class: "quiet small block" }, first(one.description)));
   const named = SHELVES.flatMap(([, names]) => names);
   const others = all.filter((one) => !named.includes(one.name)).map((one) => one.name);
   replace(main, heading(t("Reports")), h("div", { class: "columns-2" }, SHELVES.map(shelf), others.length > 0 ? shelf(["More", others]) : null));
@@ -83,11 +85,11 @@ function asking(offer, state, run) {
     run();
   };
   const quick = has("from") ? h("div", { class: "chips", role: "group", "aria-label": t("Period") }, periods().map(([text, from, to]) => h("button", { type: "button", class: "chip", "aria-pressed": String(state.from === from && state.to === to), onclick: () => set({ from, to }) }, t(text)))) : null;
-  const [first, rest] = [seen.slice(0, 4), seen.slice(4)];
+  const [plain, rest] = [seen.slice(0, 4), seen.slice(4)];
   const form = h("form", { class: "card asking", novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     run();
-  } }, quick, h("div", { class: "fields" }, first.map(field), h("div", { class: "field end" }, h("button", { type: "submit", class: "main", id: "run" }, t("Show")))), rest.length > 0 ? h("details", { class: "more" }, h("summary", {}, t("More")), h("div", { class: "fields" }, rest.map(field))) : null);
+  } }, quick, h("div", { class: "fields" }, plain.map(field), h("div", { class: "field end" }, h("button", { type: "submit", class: "main", id: "run" }, t("Show")))), rest.length > 0 ? h("details", { class: "more" }, h("summary", {}, t("More")), h("div", { class: "fields" }, rest.map(field))) : null);
   const read = () => Object.fromEntries([...fields].map(([name, one]) => [name, one.get() ?? ""]).filter(([, value]) => value !== ""));
   const showFaults = (errors) => {
     for (const [name, one] of fields) {
@@ -230,8 +232,8 @@ export async function reportView(main, name) {
     run();
   });
   const actions = [h("button", { type: "button", id: "csv", onclick: () => save(name, questions.read()).catch(fault) }, "CSV"), h("button", { type: "button", onclick: () => print() }, t("Print"))];
-  replace(main, heading(t(offer.title), { actions, under: plain(t(offer.description)), trail: h("a", { href: path("reports") }, t("Reports")) }), questions.form, results, pages);
-  const first = missing();
-  if (first.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: first.map(label).join(", ") })));
+  replace(main, heading(t(offer.title), { actions, under: about(offer.description), trail: h("a", { href: path("reports") }, t("Reports")) }), questions.form, results, pages);
+  const lacking = missing();
+  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map(label).join(", ") })));
   else await run();
 }

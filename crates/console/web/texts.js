@@ -1,6 +1,7 @@
 // The texts, in the reader's language. English is what the modules say; the catalogue has the rest.
 
-import { GERMAN, NAMES } from "./german.js";
+import { NAMES } from "./german-names.js";
+import { GERMAN } from "./german.js";
 
 const KEPT = "duet.language";
 
