@@ -12,6 +12,7 @@ mod circles;
 mod clients;
 mod comparing;
 mod configuration;
+mod console;
 mod converting;
 mod documentation;
 mod edge;

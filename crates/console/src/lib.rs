@@ -165,6 +165,25 @@ mod tests {
         }
     }
 
+    /// What the modules say in English, the catalogue says in German.
+    #[test]
+    fn every_sentence_has_its_german() {
+        let catalogue = FILES.iter().find(|file| file.name == "german.js").unwrap().text;
+        let mut missing = Vec::new();
+        for file in FILES.iter().filter(|file| file.name.ends_with(".js")) {
+            let mut rest = file.text;
+            while let Some(at) = rest.find("t(\"") {
+                let is_call = !rest[..at].ends_with(|before: char| before.is_alphanumeric() || before == '.');
+                rest = &rest[at + 3..];
+                let said = rest.split('"').next().unwrap_or_default();
+                if is_call && !catalogue.contains(&format!("\"{said}\": \"")) {
+                    missing.push(said.to_owned());
+                }
+            }
+        }
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
     /// Amounts are texts: what would make a binary float of one stands in the drawing of charts alone.
     #[test]
     fn amounts_stay_decimal() {

@@ -109,7 +109,7 @@ export async function editView(main, segment, id) {
   const isDraft = isNew || before.status === "draft";
 
   const form = new Form({
-    schema, value: start, segment, isNew, main: known.main ?? [], lineField: known.lineField ?? "lines", lineColumns: known.lines ?? [], linesTitle: known.linesTitle, mayLackLines: known.mayLackLines, hidden: known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
+    schema, value: start, segment, isNew, main: known.main ?? [], lineField: known.lineField ?? "lines", lineColumns: known.lines ?? [], linesTitle: known.linesTitle, mayLackLines: known.mayLackLines, hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
     narrow: (name) => (name === "partyId" ? partyKind(known) : name === "accountId" && known.allocates ? { type: "bank,cash,creditCard" } : name === "itemId" && segment === "stock-adjustments" ? { type: "stock" } : {}),
     chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
     changed: () => {

@@ -13,7 +13,7 @@ function control(name, schema, value, form, id) {
   const leads = schema.type === "string" && !schema.enum ? leadsTo(name, form.segment) : null;
   if (leads) return { ...picker({ segment: leads, id, name, value, narrow: form.narrow?.(name) ?? {}, onchange: changed, chosen: (record) => form.chosen?.(name, record, form.lineOf(id)) }), isPicker: true };
   if (schema.enum) {
-    const none = schema.nullable || value === undefined ? [h("option", { value: "" }, t("(default)"))] : [];
+    const none = schema.nullable || value === undefined ? [h("option", { value: "" }, schema.nullable ? t("(default)") : t("(choose)"))] : [];
     const input = h("select", { id, name, onchange: changed }, none, schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one))));
     if (value === undefined || value === null) input.value = none.length > 0 ? "" : schema.enum[0];
     return { element: input, input, get: () => input.value || null, set: (next) => (input.value = next ?? "") };
@@ -55,7 +55,7 @@ function several(name, schema, value, form, id) {
 export class Form {
   /** `value` is a record that is there, or what a new one begins with. */
   constructor({ schema, value = {}, segment = null, main = [], lineField = "lines", lineColumns = [], hidden = [], narrow, chosen, changed, isNew, linesTitle, mayLackLines }) {
-    Object.assign(this, { schema, segment, narrow, chosen, lineField, lineColumns, isNew, linesTitle, mayLackLines });
+    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, mayLackLines });
     this.value = value;
     this.tell = changed;
     this.fields = new Map();
@@ -144,7 +144,7 @@ export class Form {
       this.rowsOf = rows;
       Object.defineProperty(this, "rows", { get: () => rows.map((row) => row.cells), configurable: true });
       if (this.isNew && rows.length === 0 && !this.mayLackLines) add();
-    }
+    } else if (this.isNew && rows.length === 0 && this.main.includes(path)) add();
     const read = () => rows.map((row) => {
       const record = {};
       for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;

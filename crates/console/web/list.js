@@ -110,7 +110,7 @@ export async function listView(main, segment) {
       } }, columns.map((name, at) => {
         const inner = cell(name, record[name], record, segment);
         const isTitle = at === 0 && leads;
-        return h(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: figures.has(name) ? "figure" : null, "data-label": label(name) }, isTitle ? h("a", { href: leads }, inner === "" ? (record.name ?? t("(no number)")) : inner) : inner);
+        return h(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null, "data-label": label(name) }, isTitle ? h("a", { href: leads }, inner === "" ? (record.name ?? t("(no number)")) : inner) : inner);
       }));
       return element;
     };

@@ -66,7 +66,7 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
   const row = (record) => h("tr", {}, columns.map((name, at) => {
     const inner = cell(name, record[name], record, segment);
     const isLink = at === 0 && rowLink !== null;
-    return h(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: figures.has(name) ? "figure" : null, "data-label": label(name) }, isLink ? h("a", { href: rowLink(record) }, inner === "" ? t("(no number)") : inner) : inner);
+    return h(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null, "data-label": label(name) }, isLink ? h("a", { href: rowLink(record) }, inner === "" ? t("(no number)") : inner) : inner);
   }));
   return h("div", { class: "scroll" }, h("table", { class: "list" }, h("caption", { class: "unseen" }, caption), h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name))))), h("tbody", {}, rows.map(row)), foot));
 }

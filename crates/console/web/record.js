@@ -97,8 +97,10 @@ async function following(segment, record) {
   return [];
 }
 
+const FIGURES = ["balanceDue", "remainingCredit", "unallocatedAmount", "receivableBalance", "payableBalance", "overdueAmount", "baseBalance", "quantityOnHand", "quantityAvailable", "stockValue", "averageCost"];
+
 function figures(record, unit) {
-  const seen = ["balanceDue", "remainingCredit", "unallocatedAmount", "receivableBalance", "payableBalance", "overdueAmount", "baseBalance", "quantityOnHand", "quantityAvailable", "stockValue", "averageCost"].filter((name) => isDecimal(record[name]));
+  const seen = FIGURES.filter((name) => isDecimal(record[name]));
   if (seen.length === 0) return null;
   return h("dl", { class: "figures" }, seen.map((name) => h("div", {}, h("dt", {}, label(name)), h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], unit)))));
 }
@@ -118,7 +120,7 @@ export async function recordView(main, segment, id) {
   const actions = await actionsOf(segment, record, etag, again);
   const mark = record.status ? badge(record.status, record.isOverdue === true && record.status !== "paid") : null;
   const under = [record.partyName, record.date ? shown(record.date) : null, record.isOverdue && record.status !== "paid" ? t("{days} days overdue", { days: String(record.daysOverdue) }) : null].filter(Boolean).join(" · ");
-  const names = Object.keys(record).filter((name) => !ELSEWHERE.includes(name) && !(isDecimal(record[name]) && record[name].isZero));
+  const names = Object.keys(record).filter((name) => !ELSEWHERE.includes(name) && !FIGURES.includes(name) && !(isDecimal(record[name]) && record[name].isZero));
   const first = ["partyId", ...(known.main ?? [])];
   names.sort((a, b) => (first.includes(b) ? 1 : 0) - (first.includes(a) ? 1 : 0));
   const entered = h("div", {});

@@ -159,7 +159,7 @@ function drawn(whole) {
   const add = (row, level) => {
     const address = leads(row, report, null);
     const name = address && row.type !== "section" ? h("a", { href: address }, translated(row)) : address ? h("a", { href: address }, row.label) : translated(row);
-    rows.push(h("tr", { class: `row-${row.type} level-${Math.min(level, 4)}` }, h("th", { scope: "row" }, name), row.values.map((one, at) => h("td", { class: figures[at] ? (isDecimal(one) && one.isNegative ? "figure minus" : "figure") : null, "data-label": columnName(report.columns[at]) }, value(row, at, report, figures[at])))));
+    rows.push(h("tr", { class: `row-${row.type} level-${Math.min(level, 4)}` }, h("th", { scope: "row" }, name), row.values.map((one, at) => h("td", { class: figures[at] ? (isDecimal(one) && one.isNegative ? "figure minus" : "figure") : /^\d{4}-/.test(one ?? "") ? "nowrap" : null, "data-label": columnName(report.columns[at]) }, value(row, at, report, figures[at])))));
     for (const child of row.children ?? []) add(child, level + 1);
   };
   for (const row of report.rows) add(row, 0);
@@ -179,7 +179,7 @@ function checks(report) {
   if (!report.checks?.length) return null;
   const one = (check) => h("li", { class: check.ok ? "holds" : "broken" }, h("span", { class: "mark", "aria-label": check.ok ? t("holds") : t("broken") }, check.ok ? icon("check") : "✗"), h("span", {}, t(check.name)), h("span", { class: "figure quiet" }, figure(check.left), check.ok ? "" : ` ≠ ${figure(check.right)}`));
   const broken = report.checks.filter((check) => !check.ok).length;
-  return h("details", { class: "card checks-box", open: broken > 0 }, h("summary", {}, h("span", { class: `badge ${broken === 0 ? "good" : "late"}` }, broken === 0 ? "✓" : "✗"), " ", broken === 0 ? t("{count} checks hold", { count: report.checks.length }) : t("{count} checks are broken", { count: broken })), h("ul", { class: "plain-list" }, report.checks.map(one)));
+  return h("details", { class: "card checks-box", open: broken > 0 }, h("summary", {}, h("span", { class: `badge ${broken === 0 ? "good" : "late"}` }, broken === 0 ? "✓" : "✗"), " ", broken === 0 ? (report.checks.length === 1 ? t("1 check holds") : t("{count} checks hold", { count: report.checks.length })) : t("{count} checks are broken", { count: broken })), h("ul", { class: "plain-list" }, report.checks.map(one)));
 }
 
 async function save(name, query) {

@@ -19,7 +19,8 @@ const ABOUT = {
 
 export async function settingsView(main) {
   const entry = (segment) => (may(`${noun(segment)}.view`) || segment === "currencies" || segment === "audit-log" ? h("li", {}, h("a", { href: segment === "businesses" ? path("businesses", company()) : path(segment) }, segment === "businesses" ? t("This company") : label(RESOURCES[segment].stem)), h("span", { class: "quiet small block" }, t(ABOUT[segment] ?? EMPTY[segment] ?? ""))) : null);
-  const shelf = ([title, segments]) => section(t(title), h("ul", { class: "plain-list" }, segments.map(entry)));
+  const others = h("li", {}, h("a", { href: path("businesses") }, t("All companies")), h("span", { class: "quiet small block" }, t("Those that you are a member of; make another.")));
+  const shelf = ([title, segments]) => section(t(title), h("ul", { class: "plain-list" }, segments.map(entry), segments.includes("businesses") ? others : null));
   const proof = h("div", {});
   const prove = h("button", { type: "button", id: "prove", onclick: async () => {
     prove.disabled = true;

@@ -27,7 +27,7 @@ const ENGLISH = {
   baseTotal: "Total in base currency", qty: "Quantity", vat: "VAT", isCustomer: "Customer", isSupplier: "Supplier", peppolId: "Peppol ID",
   isActive: "In use", isBase: "Base currency", isDefault: "Default", isGroup: "Heads others", knownAt: "As known at", asOf: "As of", cogs: "Cost of sales",
   apiReadOnly: "API, read only", fxGainLoss: "Exchange gain or loss", cogsAccountId: "Cost of sales account", entryNumber: "No.", openQuantity: "Open",
-  discountPercent: "Discount %", discountTotal: "Discount", fulfilledQuantity: "Delivered", receivedQuantity: "Received", invoicedQuantity: "Invoiced", billedQuantity: "Billed", returnedQuantity: "Returned", apiKeys: "API keys", apiKey: "API key", buckets: "Ages", baseBalance: "Balance", at: "When", actor: "Who", pl: "Profit and loss", bs: "Balance sheet", documentNumber: "Document", effectiveRate: "Rate %", twoFactorEnabled: "Second factor",
+  discountPercent: "Discount %", discountTotal: "Discount", fulfilledQuantity: "Delivered", receivedQuantity: "Received", invoicedQuantity: "Invoiced", billedQuantity: "Billed", returnedQuantity: "Returned", apiKeys: "API keys", apiKey: "API key", buckets: "Ages", receivableBalance: "Owed to us", payableBalance: "Owed by us", overdueAmount: "Overdue", unallocatedAmount: "Not allocated", twoFactorEnabled: "Second factor", sequence: "No.", baseBalance: "Balance", at: "When", actor: "Who", pl: "Profit and loss", bs: "Balance sheet", documentNumber: "Document", effectiveRate: "Rate %",
 };
 
 /** `dueDate` as a person would head a column. */

@@ -9,7 +9,7 @@ use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
-use crate::{admin, demo};
+use crate::{admin, demo, front};
 use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
@@ -176,6 +176,9 @@ fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>
     let each = dialects.served().map(|(_, one, base)| (format!("dialect {}", one.letter), base));
     let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
     lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
+    if front::is_there(dialects) {
+        lines.push(format!("{:<15} {url}/", "console"));
+    }
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
     match settings.edition {
         Edition::Server => {
