@@ -171,12 +171,14 @@ mod tests {
         let catalogue = FILES.iter().find(|file| file.name == "german.js").unwrap().text;
         let mut missing = Vec::new();
         for file in FILES.iter().filter(|file| file.name.ends_with(".js")) {
-            let mut rest = file.text;
+            // A long sentence stands on a line of its own.
+            let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ").replace("t( \"", "t(\"");
+            let mut rest = text.as_str();
             while let Some(at) = rest.find("t(\"") {
                 let is_call = !rest[..at].ends_with(|before: char| before.is_alphanumeric() || before == '.');
                 rest = &rest[at + 3..];
                 let said = rest.split('"').next().unwrap_or_default();
-                if is_call && !catalogue.contains(&format!("\"{said}\": \"")) {
+                if is_call && !catalogue.contains(&format!("\"{said}\":")) {
                     missing.push(said.to_owned());
                 }
             }

@@ -87,7 +87,11 @@ export const post = async (path, body, options) => (await ask("POST", path, { ..
 /** A first page, or any other, with how many there are. */
 export async function list(segment, query, options) {
   const page = await get(`/${segment}`, query, options);
-  return { items: page.items, total: Number(String(page.pagination?.totalCount ?? page.items.length)), pages: Number(String(page.pagination?.totalPages ?? 1)) };
+  return {
+    items: page.items,
+    total: Number(String(page.pagination?.totalCount ?? page.items.length)),
+    pages: Number(String(page.pagination?.totalPages ?? 1)),
+  };
 }
 
 /** How long the session still lasts, in milliseconds. */

@@ -23,7 +23,12 @@ export function explain(error) {
 export function tell(text, isBad = false) {
   const place = document.getElementById("told");
   for (const old of place.querySelectorAll(".toast:not(.bad)")) old.remove();
-  const word = h("div", { class: isBad ? "toast bad" : "toast" }, h("span", {}, text), h("button", { type: "button", class: "plain", "aria-label": t("Close"), onclick: () => word.remove() }, icon("close")));
+  const word = h(
+    "div",
+    { class: isBad ? "toast bad" : "toast" },
+    h("span", {}, text),
+    h("button", { type: "button", class: "plain", "aria-label": t("Close"), onclick: () => word.remove() }, icon("close")),
+  );
   place.append(word);
   if (!isBad) setTimeout(() => word.remove(), 6000);
 }
@@ -39,7 +44,14 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
   const heading = fresh("dialog");
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const buttons = h("div", { class: "buttons" });
-  const form = h("form", { method: "dialog", novalidate: true }, h("h2", { id: heading }, title), wrong, h("div", { class: "dialog-body" }, body), buttons);
+  const form = h(
+    "form",
+    { method: "dialog", novalidate: true },
+    h("h2", { id: heading }, title),
+    wrong,
+    h("div", { class: "dialog-body" }, body),
+    buttons,
+  );
   const box = h("dialog", { class: wide ? "wide" : null, "aria-labelledby": heading }, form);
   if (confirm) buttons.append(h("button", { type: "submit", class: isGrave ? "grave" : "main" }, confirm));
   if (cancel) buttons.append(h("button", { type: "button", onclick: () => box.close() }, cancel));
@@ -64,4 +76,8 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
   return box;
 }
 
-export const copy = (text) => navigator.clipboard?.writeText(text).then(() => tell(t("Copied.")), () => tell(t("Copying is not allowed here; mark the text instead."), true));
+export const copy = (text) =>
+  navigator.clipboard?.writeText(text).then(
+    () => tell(t("Copied.")),
+    () => tell(t("Copying is not allowed here; mark the text instead."), true),
+  );

@@ -11,31 +11,97 @@ import { label, t, word } from "./texts.js";
 function control(name, schema, value, form, id) {
   const changed = () => form.changed();
   const leads = schema.type === "string" && !schema.enum ? leadsTo(name, form.segment) : null;
-  if (leads) return { ...picker({ segment: leads, id, name, value, narrow: form.narrow?.(name) ?? {}, onchange: changed, chosen: (record) => form.chosen?.(name, record, form.lineOf(id)) }), isPicker: true };
+  if (leads)
+    return {
+      ...picker({
+        segment: leads,
+        id,
+        name,
+        value,
+        narrow: form.narrow?.(name) ?? {},
+        onchange: changed,
+        chosen: (record) => form.chosen?.(name, record, form.lineOf(id)),
+      }),
+      isPicker: true,
+    };
   if (schema.enum) {
-    const none = schema.nullable || value === undefined ? [h("option", { value: "" }, schema.nullable ? t("(default)") : t("(choose)"))] : [];
-    const input = h("select", { id, name, onchange: changed }, none, schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one))));
+    const none =
+      schema.nullable || value === undefined
+        ? [h("option", { value: "" }, schema.nullable ? t("(default)") : t("(choose)"))]
+        : [];
+    const input = h(
+      "select",
+      { id, name, onchange: changed },
+      none,
+      schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one))),
+    );
     if (value === undefined || value === null) input.value = none.length > 0 ? "" : schema.enum[0];
     return { element: input, input, get: () => input.value || null, set: (next) => (input.value = next ?? "") };
   }
   if (schema.type === "boolean") {
-    const input = h("select", { id, name, onchange: changed }, h("option", { value: "" }, t("(default)")), h("option", { value: "true" }, t("Yes")), h("option", { value: "false" }, t("No")));
+    const input = h(
+      "select",
+      { id, name, onchange: changed },
+      h("option", { value: "" }, t("(default)")),
+      h("option", { value: "true" }, t("Yes")),
+      h("option", { value: "false" }, t("No")),
+    );
     input.value = value === null || value === undefined ? "" : String(value);
-    return { element: input, input, get: () => (input.value === "" ? null : input.value === "true"), set: (next) => (input.value = next === null ? "" : String(next)) };
+    return {
+      element: input,
+      input,
+      get: () => (input.value === "" ? null : input.value === "true"),
+      set: (next) => (input.value = next === null ? "" : String(next)),
+    };
   }
   if (schema.type === "number" || schema.type === "integer") {
-    const input = h("input", { id, name, type: "text", inputmode: schema.type === "number" ? "decimal" : "numeric", autocomplete: "off", class: "amount", value: typed(value), oninput: changed });
-    const read = () => (schema.type === "number" ? amount(input.value) : input.value.trim() === "" ? null : /^-?\d+$/.test(input.value.trim()) ? new Decimal(input.value.trim()) : input.value);
+    const input = h("input", {
+      id,
+      name,
+      type: "text",
+      inputmode: schema.type === "number" ? "decimal" : "numeric",
+      autocomplete: "off",
+      class: "amount",
+      value: typed(value),
+      oninput: changed,
+    });
+    const read = () =>
+      schema.type === "number"
+        ? amount(input.value)
+        : input.value.trim() === ""
+          ? null
+          : /^-?\d+$/.test(input.value.trim())
+            ? new Decimal(input.value.trim())
+            : input.value;
     return { element: input, input, get: read, set: (next) => (input.value = typed(next)) };
   }
   if (schema.format === "date-time") {
     const input = h("input", { id, name, type: "datetime-local", value: value ? local(value) : "", oninput: changed });
-    return { element: input, input, get: () => (input.value ? new Date(input.value).toISOString() : null), set: (next) => (input.value = next ? local(next) : "") };
+    return {
+      element: input,
+      input,
+      get: () => (input.value ? new Date(input.value).toISOString() : null),
+      set: (next) => (input.value = next ? local(next) : ""),
+    };
   }
   const type = { date: "date", password: "password" }[schema.format] ?? (/email/i.test(name) ? "email" : "text");
   const isLong = (schema.maxLength ?? 0) >= 1000 && !form.isTight(id);
-  const input = isLong ? h("textarea", { id, name, rows: 2, oninput: changed }, value ?? "") : h("input", { id, name, type, autocomplete: type === "password" ? "new-password" : "off", value: value ?? "", oninput: changed });
-  return { element: input, input, get: () => (input.value.trim() === "" ? null : input.value), set: (next) => (input.value = next ?? "") };
+  const input = isLong
+    ? h("textarea", { id, name, rows: 2, oninput: changed }, value ?? "")
+    : h("input", {
+        id,
+        name,
+        type,
+        autocomplete: type === "password" ? "new-password" : "off",
+        value: value ?? "",
+        oninput: changed,
+      });
+  return {
+    element: input,
+    input,
+    get: () => (input.value.trim() === "" ? null : input.value),
+    set: (next) => (input.value = next ?? ""),
+  };
 }
 
 const local = (text) => new Date(Date.parse(text) - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
@@ -44,17 +110,61 @@ const local = (text) => new Date(Date.parse(text) - new Date().getTimezoneOffset
 function several(name, schema, value, form, id) {
   if (schema.items.enum) {
     const chosen = new Set(value ?? []);
-    const boxes = schema.items.enum.map((one) => h("label", { class: "check" }, h("input", { type: "checkbox", value: one, checked: chosen.has(one), onchange: () => form.changed() }), word(one)));
+    const boxes = schema.items.enum.map((one) =>
+      h(
+        "label",
+        { class: "check" },
+        h("input", { type: "checkbox", value: one, checked: chosen.has(one), onchange: () => form.changed() }),
+        word(one),
+      ),
+    );
     const element = h("div", { class: "checks", id, role: "group", tabindex: "-1", "aria-label": label(name) }, boxes);
-    return { element, input: element, get: () => boxes.map((box) => box.firstChild).filter((box) => box.checked).map((box) => box.value) };
+    return {
+      element,
+      input: element,
+      get: () =>
+        boxes
+          .map((box) => box.firstChild)
+          .filter((box) => box.checked)
+          .map((box) => box.value),
+    };
   }
-  const input = h("input", { id, name, type: "text", value: (value ?? []).join(", "), oninput: () => form.changed(), placeholder: t("Separated by commas") });
-  return { element: input, input, get: () => input.value.split(",").map((one) => one.trim()).filter(Boolean) };
+  const input = h("input", {
+    id,
+    name,
+    type: "text",
+    value: (value ?? []).join(", "),
+    oninput: () => form.changed(),
+    placeholder: t("Separated by commas"),
+  });
+  return {
+    element: input,
+    input,
+    get: () =>
+      input.value
+        .split(",")
+        .map((one) => one.trim())
+        .filter(Boolean),
+  };
 }
 
 export class Form {
   /** `value` is a record that is there, or what a new one begins with. */
-  constructor({ schema, value = {}, segment = null, main = [], lineField = "lines", lineColumns = [], hidden = [], narrow, chosen, changed, isNew, linesTitle, mayLackLines }) {
+  constructor({
+    schema,
+    value = {},
+    segment = null,
+    main = [],
+    lineField = "lines",
+    lineColumns = [],
+    hidden = [],
+    narrow,
+    chosen,
+    changed,
+    isNew,
+    linesTitle,
+    mayLackLines,
+  }) {
     Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, mayLackLines });
     this.value = value;
     this.tell = changed;
@@ -65,9 +175,27 @@ export class Form {
     const first = main.filter((name) => names.includes(name));
     const required = names.filter((name) => (schema.required ?? []).includes(name) && !first.includes(name));
     const rest = names.filter((name) => !first.includes(name) && !required.includes(name));
-    this.head = h("div", { class: "fields" }, [...first, ...required].map((name) => this.field(name, name, schema.properties[name], value[name])));
-    this.lines = schema.properties[lineField]?.items?.properties ? this.grid(lineField, schema.properties[lineField], value[lineField]) : null;
-    this.more = rest.length > 0 ? h("details", { class: "more" }, h("summary", {}, t("More fields")), h("div", { class: "fields" }, rest.map((name) => this.field(name, name, schema.properties[name], value[name])))) : null;
+    this.head = h(
+      "div",
+      { class: "fields" },
+      [...first, ...required].map((name) => this.field(name, name, schema.properties[name], value[name])),
+    );
+    this.lines = schema.properties[lineField]?.items?.properties
+      ? this.grid(lineField, schema.properties[lineField], value[lineField])
+      : null;
+    this.more =
+      rest.length > 0
+        ? h(
+            "details",
+            { class: "more" },
+            h("summary", {}, t("More fields")),
+            h(
+              "div",
+              { class: "fields" },
+              rest.map((name) => this.field(name, name, schema.properties[name], value[name])),
+            ),
+          )
+        : null;
   }
 
   changed() {
@@ -102,22 +230,43 @@ export class Form {
       return h("td", { class: schema.type === "number" ? "figure" : null, "data-label": label(name) }, made.element, fault);
     }
     const wide = made.element.tagName === "TEXTAREA" || made.element.className === "checks";
-    return h("div", { class: wide ? "field wide" : "field" }, h("label", { for: id }, label(name), isRequired ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null), made.element, fault);
+    return h(
+      "div",
+      { class: wide ? "field wide" : "field" },
+      h("label", { for: id }, label(name), isRequired ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
+      made.element,
+      fault,
+    );
   }
 
   group(path, name, schema, value) {
-    const inner = Object.entries(schema.properties).map(([field, one]) => this.field(`${path}.${field}`, field, one, value?.[field]));
+    const inner = Object.entries(schema.properties).map(([field, one]) =>
+      this.field(`${path}.${field}`, field, one, value?.[field]),
+    );
     const isFilled = Object.values(value ?? {}).some((one) => one !== null);
-    this.fields.set(path, { isGroup: true, get: () => this.collect(`${path}.`, Object.keys(schema.properties), value), fault: null });
-    return h("details", { class: "group wide", open: isFilled && !this.isNew }, h("summary", {}, label(name)), h("div", { class: "fields" }, inner));
+    this.fields.set(path, {
+      isGroup: true,
+      get: () => this.collect(`${path}.`, Object.keys(schema.properties), value),
+      fault: null,
+    });
+    return h(
+      "details",
+      { class: "group wide", open: isFilled && !this.isNew },
+      h("summary", {}, label(name)),
+      h("div", { class: "fields" }, inner),
+    );
   }
 
   /** Rows of a list: each with its columns, and the rest of its fields kept as they were. */
   grid(path, schema, value, title) {
     const inner = schema.items.properties;
     const isMain = path === this.lineField;
-    const simple = (name) => !inner[name].properties && !(inner[name].type === "array" && inner[name].items.properties) && name !== "id";
-    const columns = isMain && this.lineColumns.length > 0 ? this.lineColumns.filter((name) => inner[name]) : Object.keys(inner).filter(simple).slice(0, 8);
+    const simple = (name) =>
+      !inner[name].properties && !(inner[name].type === "array" && inner[name].items.properties) && name !== "id";
+    const columns =
+      isMain && this.lineColumns.length > 0
+        ? this.lineColumns.filter((name) => inner[name])
+        : Object.keys(inner).filter(simple).slice(0, 8);
     const body = h("tbody");
     const rows = [];
     const add = (record, focus) => {
@@ -128,11 +277,20 @@ export class Form {
         row.cells.push({ name, ...this.fields.get(key) });
         return cell;
       });
-      const remove = h("button", { type: "button", class: "plain", "aria-label": t("Remove this line"), onclick: () => {
-        rows.splice(rows.indexOf(row), 1);
-        element.remove();
-        this.changed();
-      } }, icon("close"));
+      const remove = h(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          "aria-label": t("Remove this line"),
+          onclick: () => {
+            rows.splice(rows.indexOf(row), 1);
+            element.remove();
+            this.changed();
+          },
+        },
+        icon("close"),
+      );
       const element = h("tr", {}, cells, h("td", { class: "act" }, remove));
       rows.push(row);
       body.append(element);
@@ -145,23 +303,58 @@ export class Form {
       Object.defineProperty(this, "rows", { get: () => rows.map((row) => row.cells), configurable: true });
       if (this.isNew && rows.length === 0 && !this.mayLackLines) add();
     } else if (this.isNew && rows.length === 0 && this.main.includes(path)) add();
-    const read = () => rows.map((row) => {
-      const record = {};
-      for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;
-      for (const cell of row.cells) {
-        const next = cell.get();
-        if (next !== null || name in row.record) record[cell.name] = next;
-      }
-      return Object.fromEntries(Object.entries(record).filter(([key, one]) => one !== null || row.record[key] !== undefined));
-    }).filter((record) => Object.values(record).some((one) => one !== null && !(Array.isArray(one) && one.length === 0)));
+    const read = () =>
+      rows
+        .map((row) => {
+          const record = {};
+          for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;
+          for (const cell of row.cells) {
+            const next = cell.get();
+            if (next !== null || name in row.record) record[cell.name] = next;
+          }
+          return Object.fromEntries(Object.entries(record).filter(([key, one]) => one !== null || row.record[key] !== undefined));
+        })
+        .filter((record) => Object.values(record).some((one) => one !== null && !(Array.isArray(one) && one.length === 0)));
     const name = path;
     const faultId = fresh("grid");
     const fault = h("span", { class: "fault", id: faultId, hidden: true });
-    const button = h("button", { type: "button", class: "add", id: fresh("add"), onclick: () => add(null, true) }, icon("plus"), t("Add a line"));
+    const button = h(
+      "button",
+      { type: "button", class: "add", id: fresh("add"), onclick: () => add(null, true) },
+      icon("plus"),
+      t("Add a line"),
+    );
     const numeric = (column) => inner[column].type === "number";
-    const table = h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", {}, h("tr", {}, columns.map((column) => h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column))), h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Remove"))))), body));
+    const table = h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "grid" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            columns.map((column) =>
+              h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column)),
+            ),
+            h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Remove"))),
+          ),
+        ),
+        body,
+      ),
+    );
     this.fields.set(path, { isGrid: true, rows, get: read, fault, input: button, id: button.id, add });
-    return h("fieldset", { class: title ? "lines wide" : "lines" }, h("legend", {}, title ?? t(this.linesTitle ?? "Lines")), table, button, fault);
+    return h(
+      "fieldset",
+      { class: title ? "lines wide" : "lines" },
+      h("legend", {}, title ?? t(this.linesTitle ?? "Lines")),
+      table,
+      button,
+      fault,
+    );
   }
 
   collect(prefix, names, before) {
@@ -180,7 +373,7 @@ export class Form {
     const body = {};
     for (const name of Object.keys(this.schema.properties)) {
       const field = this.fields.get(name);
-      const next = field ? field.get() : this.value[name] ?? null;
+      const next = field ? field.get() : (this.value[name] ?? null);
       const isEmpty = next === null || next === undefined || (Array.isArray(next) && next.length === 0);
       if (!isEmpty || (!this.isNew && this.value[name] !== undefined)) body[name] = next;
     }
@@ -191,7 +384,10 @@ export class Form {
     const match = path.match(/^(\w+)\[(\d+)\](?:\.(.+))?$/);
     if (!match) return this.fields.get(path) ?? null;
     const grid = this.fields.get(match[1]);
-    const row = grid?.rows?.filter((one) => one.cells.some((cell) => cell.get() !== null) || Object.keys(one.record).length > 0)[Number(match[2])] ?? grid?.rows?.[Number(match[2])];
+    const row =
+      grid?.rows?.filter((one) => one.cells.some((cell) => cell.get() !== null) || Object.keys(one.record).length > 0)[
+        Number(match[2])
+      ] ?? grid?.rows?.[Number(match[2])];
     return row?.cells.find((cell) => cell.name === match[3]) ?? grid ?? null;
   }
 
@@ -219,16 +415,34 @@ export class Form {
         field.input.setAttribute("aria-describedby", field.fault.id);
         for (let above = field.input.closest("details"); above; above = above.parentElement.closest("details")) above.open = true;
       }
-      const name = path.replace(/^(\w+)\[(\d+)\]\.?(\w*).*$/, (_, grid, row, inner) => `${t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner)}` : ""}`);
+      const name = path.replace(
+        /^(\w+)\[(\d+)\]\.?(\w*).*$/,
+        (_, grid, row, inner) => `${t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner)}` : ""}`,
+      );
       const said = `${name === path ? label(path.split(".").at(-1)) : name}: ${text}`;
-      return h("li", {}, field?.id ? h("a", { href: `#${field.id}`, onclick: (event) => {
-        event.preventDefault();
-        field.input.focus();
-      } }, said) : said);
+      return h(
+        "li",
+        {},
+        field?.id
+          ? h(
+              "a",
+              {
+                href: `#${field.id}`,
+                onclick: (event) => {
+                  event.preventDefault();
+                  field.input.focus();
+                },
+              },
+              said,
+            )
+          : said,
+      );
     });
     this.wrong.replaceChildren(h("strong", {}, title), h("ul", {}, listed));
     this.wrong.hidden = false;
-    const [first] = Object.keys(errors).map((path) => this.find(path)).filter((field) => field?.input);
+    const [first] = Object.keys(errors)
+      .map((path) => this.find(path))
+      .filter((field) => field?.input);
     (first?.input ?? this.wrong).focus();
   }
 }

@@ -3,7 +3,7 @@
 import { Decimal, isDecimal } from "./decimal.js";
 import { language } from "./texts.js";
 
-const locale = () => (navigator.languages.find((one) => one.startsWith(language())) ?? language());
+const locale = () => navigator.languages.find((one) => one.startsWith(language())) ?? language();
 
 const kept = new Map();
 function numbers(options) {
@@ -18,7 +18,9 @@ const places = (text) => text.split(".")[1]?.length ?? 0;
 export function money(value, currency) {
   if (value === null || value === undefined) return "";
   const shown = Math.max(2, places(String(value)));
-  const options = currency ? { style: "currency", currency, minimumFractionDigits: currencyPlaces(currency), maximumFractionDigits: shown } : { minimumFractionDigits: 2, maximumFractionDigits: shown };
+  const options = currency
+    ? { style: "currency", currency, minimumFractionDigits: currencyPlaces(currency), maximumFractionDigits: shown }
+    : { minimumFractionDigits: 2, maximumFractionDigits: shown };
   return numbers(options).format(String(value));
 }
 
@@ -27,13 +29,16 @@ const currencyPlaces = (currency) => numbers({ style: "currency", currency }).re
 /** A figure of a table, where the currency stands above. Cents are shown where they came. */
 export function figure(value) {
   const shown = places(String(value));
-  return numbers({ minimumFractionDigits: shown === 1 ? 2 : shown, maximumFractionDigits: Math.max(shown, 2) }).format(String(value));
+  return numbers({ minimumFractionDigits: shown === 1 ? 2 : shown, maximumFractionDigits: Math.max(shown, 2) }).format(
+    String(value),
+  );
 }
 
 export const number = (value) => numbers({ maximumFractionDigits: 10 }).format(String(value));
 
 /** Without cents, where only the size counts. */
-export const rough = (value, currency) => numbers({ style: "currency", currency, maximumFractionDigits: 0 }).format(String(value));
+export const rough = (value, currency) =>
+  numbers({ style: "currency", currency, maximumFractionDigits: 0 }).format(String(value));
 
 export function date(text, style = "medium") {
   if (!text) return "";
@@ -46,14 +51,20 @@ export function monthName(text) {
   return new Intl.DateTimeFormat(locale(), { month: "short", timeZone: "UTC" }).format(Date.UTC(year, month - 1, 1));
 }
 
-export const time = (text) => (text ? new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "");
+export const time = (text) =>
+  text ? new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";
 
-const iso = (day) => `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
+const iso = (day) =>
+  `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
 export const today = () => iso(new Date());
 /** The first or last day of a month that is so many months away. */
 export function monthEdge(away, edge) {
   const now = new Date();
-  return iso(edge === "first" ? new Date(now.getFullYear(), now.getMonth() + away, 1) : new Date(now.getFullYear(), now.getMonth() + away + 1, 0));
+  return iso(
+    edge === "first"
+      ? new Date(now.getFullYear(), now.getMonth() + away, 1)
+      : new Date(now.getFullYear(), now.getMonth() + away + 1, 0),
+  );
 }
 export const inDays = (days) => {
   const now = new Date();
@@ -75,7 +86,10 @@ export function shown(value) {
 /** What stands in a field for typing. */
 export const typed = (value) => (isDecimal(value) ? value.text.replace(".", decimalPoint()) : String(value ?? ""));
 
-const decimalPoint = () => numbers({}).formatToParts("1.5").find((part) => part.type === "decimal").value;
+const decimalPoint = () =>
+  numbers({})
+    .formatToParts("1.5")
+    .find((part) => part.type === "decimal").value;
 
 /** `1.234,56` and `1,234.56` both mean what the reader means; what is no number goes to the server as it is. */
 export function amount(text) {

@@ -22,7 +22,16 @@ export const currency = () => business()?.baseCurrency ?? "EUR";
 export const may = (permission) => business()?.permissions?.includes(permission) ?? true;
 
 /** `salesInvoice` for `sales-invoices`: what permissions are called by. */
-export const noun = (segment) => ({ parties: "party", businesses: "business", "contra-entries": "contraEntry", entries: "entry", currencies: "currency", "number-series": "numberSeries", "audit-log": "auditLog" })[segment] ?? RESOURCES[segment].stem.replace(/s$/, "");
+export const noun = (segment) =>
+  ({
+    parties: "party",
+    businesses: "business",
+    "contra-entries": "contraEntry",
+    entries: "entry",
+    currencies: "currency",
+    "number-series": "numberSeries",
+    "audit-log": "audit",
+  })[segment] ?? RESOURCES[segment].stem.replace(/s$/, "");
 
 const title = (segment) => label(RESOURCES[segment].stem);
 
@@ -37,33 +46,133 @@ function navigation() {
     const seen = segments.filter((one) => may(`${noun(one)}.view`) || ["entries", "allocations"].includes(one));
     if (seen.length === 0) return null;
     if (seen.length === 1) return h("li", {}, entry(path(seen[0]), t(name), mark));
-    return h("li", {}, h("details", { open: seen.includes(segment) || innerWidth > 900, "data-group": name }, h("summary", {}, icon(mark), h("span", {}, t(name))), h("ul", {}, seen.map((one) => h("li", {}, entry(path(one), title(one)))))));
+    return h(
+      "li",
+      {},
+      h(
+        "details",
+        { open: seen.includes(segment) || innerWidth > 900, "data-group": name },
+        h("summary", {}, icon(mark), h("span", {}, t(name))),
+        h(
+          "ul",
+          {},
+          seen.map((one) => h("li", {}, entry(path(one), title(one)))),
+        ),
+      ),
+    );
   };
   const tools = setup.pages.filter(([address]) => address !== "/");
-  return h("nav", { "aria-label": t("Main"), class: "side", id: "side" },
+  return h(
+    "nav",
+    { "aria-label": t("Main"), class: "side", id: "side" },
     h("a", { class: "brand", href: path() }, "Duet"),
-    h("ul", {}, h("li", {}, entry(path(), t("Home"), "home")), GROUPS.map(group), h("li", {}, entry(path("reports"), t("Reports"), "reports")), h("li", {}, entry(path("settings"), t("Settings"), "settings")),
-      h("li", {}, h("details", { "data-group": "Tools" }, h("summary", {}, icon("tools"), h("span", {}, t("Tools"))), h("ul", {}, tools.map(([address, name]) => h("li", {}, h("a", { href: address }, h("span", {}, t(name))))))))));
+    h(
+      "ul",
+      {},
+      h("li", {}, entry(path(), t("Home"), "home")),
+      GROUPS.map(group),
+      may("report.view") ? h("li", {}, entry(path("reports"), t("Reports"), "reports")) : null,
+      h("li", {}, entry(path("settings"), t("Settings"), "settings")),
+      h(
+        "li",
+        {},
+        h(
+          "details",
+          { "data-group": "Tools" },
+          h("summary", {}, icon("tools"), h("span", {}, t("Tools"))),
+          h(
+            "ul",
+            {},
+            tools.map(([address, name]) => h("li", {}, h("a", { href: address }, h("span", {}, t(name))))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function top(redraw) {
-  const choice = h("select", { id: "company", "aria-label": t("Company"), onchange: (event) => (open(event.target.value)) },
-    companies.map((one) => h("option", { value: one.id, selected: one.id === company() }, one.name)));
-  const query = here().parts[0] === "search" ? here().query.q ?? "" : "";
-  const search = h("form", { class: "search", role: "search", onsubmit: (event) => {
-    event.preventDefault();
-    const words = event.target.q.value.trim();
-    if (words) go(withQuery(path("search"), { q: words }));
-  } }, icon("search"), h("input", { id: "search", name: "q", type: "search", value: query, placeholder: t("Search"), "aria-label": t("Search everything"), "aria-keyshortcuts": "/" }));
-  const tongue = h("select", { "aria-label": t("Language"), id: "language", onchange: (event) => {
-    speak(event.target.value);
-    redraw();
-  } }, languages.map(([code, name]) => h("option", { value: code, selected: code === language(), lang: code }, name)));
-  const user = h("details", { class: "menu" }, h("summary", { "aria-label": t("Your account") }, h("span", { class: "avatar", "aria-hidden": "true" }, (who()?.email ?? "?").charAt(0).toUpperCase())),
-    h("div", { class: "menu-body" }, h("p", { class: "quiet small" }, who()?.email), h("p", {}, h("a", { href: path("account") }, t("Your account"))), h("p", { class: "field" }, h("span", {}, t("Language")), tongue),
-      h("button", { type: "button", id: "sign-out", onclick: leave }, t("Sign out"))));
-  return h("header", { class: "top" }, h("button", { type: "button", class: "plain burger", "aria-label": t("Menu"), "aria-controls": "side", onclick: toggleMenu }, icon("more")), choice, search,
-    h("button", { type: "button", class: "plain", id: "as-request", title: t("This page as requests"), onclick: () => openRequests([...made]) }, icon("tools"), h("span", { class: "wide-only" }, t("As a request"))), user);
+  const choice = h(
+    "select",
+    { id: "company", "aria-label": t("Company"), onchange: (event) => open(event.target.value) },
+    companies.map((one) => h("option", { value: one.id, selected: one.id === company() }, one.name)),
+  );
+  const query = here().parts[0] === "search" ? (here().query.q ?? "") : "";
+  const search = h(
+    "form",
+    {
+      class: "search",
+      role: "search",
+      onsubmit: (event) => {
+        event.preventDefault();
+        const words = event.target.q.value.trim();
+        if (words) go(withQuery(path("search"), { q: words }));
+      },
+    },
+    icon("search"),
+    h("input", {
+      id: "search",
+      name: "q",
+      type: "search",
+      value: query,
+      placeholder: t("Search"),
+      "aria-label": t("Search everything"),
+      "aria-keyshortcuts": "/",
+    }),
+  );
+  const tongue = h(
+    "select",
+    {
+      "aria-label": t("Language"),
+      id: "language",
+      onchange: (event) => {
+        speak(event.target.value);
+        redraw();
+      },
+    },
+    languages.map(([code, name]) => h("option", { value: code, selected: code === language(), lang: code }, name)),
+  );
+  const user = h(
+    "details",
+    { class: "menu" },
+    h(
+      "summary",
+      { "aria-label": t("Your account") },
+      h("span", { class: "avatar", "aria-hidden": "true" }, (who()?.email ?? "?").charAt(0).toUpperCase()),
+    ),
+    h(
+      "div",
+      { class: "menu-body" },
+      h("p", { class: "quiet small" }, who()?.email),
+      h("p", {}, h("a", { href: path("account") }, t("Your account"))),
+      h("p", { class: "field" }, h("span", {}, t("Language")), tongue),
+      h("button", { type: "button", id: "sign-out", onclick: leave }, t("Sign out")),
+    ),
+  );
+  return h(
+    "header",
+    { class: "top" },
+    h(
+      "button",
+      { type: "button", class: "plain burger", "aria-label": t("Menu"), "aria-controls": "side", onclick: toggleMenu },
+      icon("more"),
+    ),
+    choice,
+    search,
+    h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        id: "as-request",
+        title: t("This page as requests"),
+        onclick: () => openRequests([...made]),
+      },
+      icon("tools"),
+      h("span", { class: "wide-only" }, t("As a request")),
+    ),
+    user,
+  );
 }
 
 export function toggleMenu() {
@@ -71,9 +180,17 @@ export function toggleMenu() {
 }
 
 function bottom() {
-  const tab = (address, name, mark) => h("a", { href: address, "aria-current": location.pathname === address ? "page" : null }, icon(mark), h("span", {}, name));
-  return h("nav", { class: "bottom", "aria-label": t("Quick") }, tab(path(), t("Home"), "home"), tab(path("sales-invoices"), t("Invoices"), "sales"), tab(path("sales-invoices", "new"), t("New"), "plus"), tab(path("reports"), t("Reports"), "reports"),
-    h("button", { type: "button", class: "plain", onclick: toggleMenu }, icon("more"), h("span", {}, t("More"))));
+  const tab = (address, name, mark) =>
+    h("a", { href: address, "aria-current": location.pathname === address ? "page" : null }, icon(mark), h("span", {}, name));
+  return h(
+    "nav",
+    { class: "bottom", "aria-label": t("Quick") },
+    tab(path(), t("Home"), "home"),
+    tab(path("sales-invoices"), t("Invoices"), "sales"),
+    tab(path("sales-invoices", "new"), t("New"), "plus"),
+    tab(path("reports"), t("Reports"), "reports"),
+    h("button", { type: "button", class: "plain", onclick: toggleMenu }, icon("more"), h("span", {}, t("More"))),
+  );
 }
 
 async function leave() {
@@ -101,12 +218,33 @@ export function frame(redraw) {
   const main = h("main", { id: "main", tabindex: "-1" });
   const side = document.querySelector(".side");
   const scrolled = side?.scrollTop ?? 0;
-  const opened = new Set([...document.querySelectorAll(".side details")].filter((one) => one.open).map((one) => one.dataset.group));
+  const opened = new Set(
+    [...document.querySelectorAll(".side details")].filter((one) => one.open).map((one) => one.dataset.group),
+  );
   const known = side !== null;
-  replace(app, h("a", { class: "skip", href: "#main", onclick: (event) => {
-    event.preventDefault();
-    main.focus();
-  } }, t("To the content")), h("div", { class: "shell" }, navigation(), h("div", { class: "veil", onclick: toggleMenu }), h("div", { class: "body" }, top(redraw), main), bottom()));
+  replace(
+    app,
+    h(
+      "a",
+      {
+        class: "skip",
+        href: "#main",
+        onclick: (event) => {
+          event.preventDefault();
+          main.focus();
+        },
+      },
+      t("To the content"),
+    ),
+    h(
+      "div",
+      { class: "shell" },
+      navigation(),
+      h("div", { class: "veil", onclick: toggleMenu }),
+      h("div", { class: "body" }, top(redraw), main),
+      bottom(),
+    ),
+  );
   if (known) for (const one of document.querySelectorAll(".side details")) if (opened.has(one.dataset.group)) one.open = true;
   document.querySelector(".side").scrollTop = scrolled;
   return main;

@@ -16,7 +16,10 @@ import { label, t } from "./texts.js";
 /** A part of the page that is filled when its figures are there; where they may not be seen, it says so. */
 function part(title, ask, draw, wide = false) {
   const inner = h("div", { class: "part" }, h("p", { class: "quiet" }, "…"));
-  ask().then((told) => replace(inner, draw(told)), (error) => replace(inner, h("p", { class: "quiet" }, explain(error))));
+  ask().then(
+    (told) => replace(inner, draw(told)),
+    (error) => replace(inner, h("p", { class: "quiet" }, explain(error))),
+  );
   return h("section", { class: wide ? "card wide" : "card" }, h("h2", {}, title), inner);
 }
 
@@ -28,11 +31,14 @@ const figureOf = (report, rowKey, columnKey) => {
 function head(title, address, ask, draw) {
   const value = h("p", { class: "big" }, "…");
   const under = h("p", { class: "quiet small" });
-  ask().then((told) => {
-    const [big, small] = draw(told);
-    replace(value, big);
-    replace(under, small);
-  }, (error) => replace(under, explain(error)));
+  ask().then(
+    (told) => {
+      const [big, small] = draw(told);
+      replace(value, big);
+      replace(under, small);
+    },
+    (error) => replace(under, explain(error)),
+  );
   return h("a", { class: "card head", href: address }, h("h2", {}, title), value, under);
 }
 
@@ -57,7 +63,13 @@ function aging(kind, report) {
   const row = report.rows.find((one) => one.key === "total");
   const end = report.columns.findIndex((one) => one.key === "total");
   if (!row) return empty(t("Nothing open"));
-  const points = report.columns.slice(0, end).map((column, at) => ({ name: t(column.label), value: row.values[at], href: withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() }) }));
+  const points = report.columns
+    .slice(0, end)
+    .map((column, at) => ({
+      name: t(column.label),
+      value: row.values[at],
+      href: withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() }),
+    }));
   return ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
 }
 
@@ -72,9 +84,12 @@ async function todo() {
   };
   const named = (segment) => label(RESOURCES[segment].stem);
   const all = await Promise.all([
-    count("sales-invoices", "overdue", t("Invoices overdue")), count("purchase-invoices", "overdue", t("Bills overdue")),
-    count("sales-orders", "open,partiallyFulfilled", t("Orders to deliver")), count("purchase-orders", "open,partiallyReceived", t("Orders to receive")),
-    count("delivery-notes", "posted,partiallyInvoiced", t("Deliveries to invoice")), count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
+    count("sales-invoices", "overdue", t("Invoices overdue")),
+    count("purchase-invoices", "overdue", t("Bills overdue")),
+    count("sales-orders", "open,partiallyFulfilled", t("Orders to deliver")),
+    count("purchase-orders", "open,partiallyReceived", t("Orders to receive")),
+    count("delivery-notes", "posted,partiallyInvoiced", t("Deliveries to invoice")),
+    count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
     ...DRAFTS.map((segment) => count(segment, "draft", t("Drafts: {what}", { what: named(segment) }))),
   ]);
   return all.filter(Boolean);
@@ -82,24 +97,69 @@ async function todo() {
 
 function todoList(items) {
   if (items.length === 0) return h("p", { class: "done" }, icon("check"), t("Nothing waits for you."));
-  return h("ul", { class: "todo" }, items.map((one) => h("li", {}, h("a", { href: one.href }, h("span", {}, one.text), h("span", { class: one.isLate ? "badge late" : "badge plain" }, one.total)))));
+  return h(
+    "ul",
+    { class: "todo" },
+    items.map((one) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: one.href },
+          h("span", {}, one.text),
+          h("span", { class: one.isLate ? "badge late" : "badge plain" }, one.total),
+        ),
+      ),
+    ),
+  );
 }
 
 function latest({ items }) {
   const one = (record) => {
     const segment = segmentOfStem(record.resource);
     const name = record.after?.number ?? record.after?.name ?? label(record.resource);
-    return h("li", {}, badge(record.action), " ", segment && record.action !== "deleted" ? linkTo(segment, record.resourceId, record.after?.id === record.resourceId ? name : undefined) : name, h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`));
+    return h(
+      "li",
+      {},
+      badge(record.action),
+      " ",
+      segment && record.action !== "deleted"
+        ? linkTo(segment, record.resourceId, record.after?.id === record.resourceId ? name : undefined)
+        : name,
+      h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`),
+    );
   };
-  return [h("ul", { class: "latest" }, items.map(one)), h("p", {}, h("a", { href: path("audit-log") }, t("The whole audit log")))];
+  return [
+    h("ul", { class: "latest" }, items.map(one)),
+    h("p", {}, h("a", { href: path("audit-log") }, t("The whole audit log"))),
+  ];
 }
 
 /** A company without documents is told the first steps. */
 async function firstSteps(place) {
-  const [parties, invoices, journals] = await Promise.all(["parties", "sales-invoices", "journals"].map((segment) => list(segment, { pageSize: 1 }, { quiet: true })));
+  const [parties, invoices, journals] = await Promise.all(
+    ["parties", "sales-invoices", "journals"].map((segment) => list(segment, { pageSize: 1 }, { quiet: true })),
+  );
   if (parties.total + invoices.total + journals.total > 0) return;
   const step = (segment, text) => h("li", {}, h("a", { href: path(segment, "new") }, text));
-  replace(place, h("section", { class: "card" }, h("h2", {}, t("The first steps")), h("ol", {}, step("tax-codes", t("Add the tax that you charge")), step("journals", t("Enter what there was before, as a journal of the kind opening")), step("parties", t("Add the first customer")), step("sales-invoices", t("Write the first invoice")), step("users", t("Invite those who work with you")))));
+  replace(
+    place,
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, t("The first steps")),
+      h(
+        "ol",
+        {},
+        step("tax-codes", t("Add the tax that you charge")),
+        step("journals", t("Enter what there was before, as a journal of the kind opening")),
+        step("parties", t("Add the first customer")),
+        step("sales-invoices", t("Write the first invoice")),
+        step("users", t("Invite those who work with you")),
+      ),
+    ),
+  );
 }
 
 export async function homeView(main) {
@@ -112,23 +172,78 @@ export async function homeView(main) {
   for (const one of [cash, profit]) one.catch(() => null);
   const months = (report) => {
     const row = report.rows.find((one) => one.key === "netProfit");
-    return report.columns.map((column, at) => ({ name: monthName(column.from), value: row.values[at], href: withQuery(path("reports", "pl"), { from: column.from, to: column.to }) }));
+    return report.columns.map((column, at) => ({
+      name: monthName(column.from),
+      value: row.values[at],
+      href: withQuery(path("reports", "pl"), { from: column.from, to: column.to }),
+    }));
   };
   const steps = h("div", {});
-  replace(main, heading(business()?.name ?? "Duet", { under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(new Date()) }), steps,
-    h("div", { class: "heads" },
-      head(t("Cash and bank"), withQuery(path("accounts"), { type: "bank,cash" }), () => cash, (report) => [money(report.totals.closing, unit), t("Change this year: {amount}", { amount: money(report.totals.netChange, unit) })]),
-      head(t("Owed to us"), path("reports", "ar-aging"), () => ar, (report) => [money(figureOf(report, "total", "total") ?? report.totals?.total ?? "0", unit), late(report)]),
-      head(t("Owed by us"), path("reports", "ap-aging"), () => ap, (report) => [money(figureOf(report, "total", "total") ?? "0", unit), late(report)]),
-      head(t("Profit this month"), withQuery(path("reports", "pl"), { from: monthEdge(0, "first"), to: today(), compareWith: "previousPeriod" }), () => profit, (report) => {
-        const all = months(report);
-        return [money(all.at(-1).value, unit), all.length > 1 ? t("Last month: {amount}", { amount: money(all.at(-2).value, unit) }) : ""];
-      })),
-    h("div", { class: "dashboard" },
-      part(t("Profit by month"), () => profit, (report) => bars({ title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit) }), true),
+  replace(
+    main,
+    heading(business()?.name ?? "Duet", {
+      under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(new Date()),
+    }),
+    steps,
+    h(
+      "div",
+      { class: "heads" },
+      head(
+        t("Cash and bank"),
+        withQuery(path("accounts"), { type: "bank,cash" }),
+        () => cash,
+        (report) => [
+          money(report.totals.closing, unit),
+          t("Change this year: {amount}", { amount: money(report.totals.netChange, unit) }),
+        ],
+      ),
+      head(
+        t("Owed to us"),
+        path("reports", "ar-aging"),
+        () => ar,
+        (report) => [money(figureOf(report, "total", "total") ?? report.totals?.total ?? "0", unit), late(report)],
+      ),
+      head(
+        t("Owed by us"),
+        path("reports", "ap-aging"),
+        () => ap,
+        (report) => [money(figureOf(report, "total", "total") ?? "0", unit), late(report)],
+      ),
+      head(
+        t("Profit this month"),
+        withQuery(path("reports", "pl"), { from: monthEdge(0, "first"), to: today(), compareWith: "previousPeriod" }),
+        () => profit,
+        (report) => {
+          const all = months(report);
+          return [
+            money(all.at(-1).value, unit),
+            all.length > 1 ? t("Last month: {amount}", { amount: money(all.at(-2).value, unit) }) : "",
+          ];
+        },
+      ),
+    ),
+    h(
+      "div",
+      { class: "dashboard" },
+      part(
+        t("Profit by month"),
+        () => profit,
+        (report) => bars({ title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit) }),
+        true,
+      ),
       part(t("To do"), todo, todoList),
-      part(t("Owed to us, by age"), () => ar, (report) => aging("ar", report)),
-      part(t("Owed by us, by age"), () => ap, (report) => aging("ap", report)),
-      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest)));
+      part(
+        t("Owed to us, by age"),
+        () => ar,
+        (report) => aging("ar", report),
+      ),
+      part(
+        t("Owed by us, by age"),
+        () => ap,
+        (report) => aging("ap", report),
+      ),
+      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest),
+    ),
+  );
   firstSteps(steps).catch(() => null);
 }

@@ -5,11 +5,49 @@ import { h } from "./dom.js";
 import { go, path } from "./route.js";
 import { t } from "./texts.js";
 
-const GOES = { h: ["", "Home"], i: ["sales-invoices", "Sales invoices"], o: ["sales-orders", "Sales orders"], b: ["purchase-invoices", "Purchase invoices"], p: ["parties", "Contacts"], a: ["accounts", "Accounts"], j: ["journals", "Journals"], r: ["reports", "Reports"], s: ["settings", "Settings"] };
+const GOES = {
+  h: ["", "Home"],
+  i: ["sales-invoices", "Sales invoices"],
+  o: ["sales-orders", "Sales orders"],
+  b: ["purchase-invoices", "Purchase invoices"],
+  p: ["parties", "Contacts"],
+  a: ["accounts", "Accounts"],
+  j: ["journals", "Journals"],
+  r: ["reports", "Reports"],
+  s: ["settings", "Settings"],
+};
 
 export function help() {
-  const row = (keys, text) => h("tr", {}, h("th", { scope: "row" }, keys.map((key) => [h("kbd", {}, key), " "])), h("td", {}, text));
-  dialog({ title: t("Keyboard"), cancel: t("Close"), body: h("table", { class: "list keys-table" }, h("tbody", {}, row(["/"], t("Search")), row(["n"], t("New")), row(["e"], t("Edit")), row(["Ctrl", "Enter"], t("Post or save")), row(["Ctrl", "S"], t("Save as draft")), Object.entries(GOES).map(([key, [, text]]) => row(["g", key], t(text))), row(["?"], t("This list")))) });
+  const row = (keys, text) =>
+    h(
+      "tr",
+      {},
+      h(
+        "th",
+        { scope: "row" },
+        keys.map((key) => [h("kbd", {}, key), " "]),
+      ),
+      h("td", {}, text),
+    );
+  dialog({
+    title: t("Keyboard"),
+    cancel: t("Close"),
+    body: h(
+      "table",
+      { class: "list keys-table" },
+      h(
+        "tbody",
+        {},
+        row(["/"], t("Search")),
+        row(["n"], t("New")),
+        row(["e"], t("Edit")),
+        row(["Ctrl", "Enter"], t("Post or save")),
+        row(["Ctrl", "S"], t("Save as draft")),
+        Object.entries(GOES).map(([key, [, text]]) => row(["g", key], t(text))),
+        row(["?"], t("This list")),
+      ),
+    ),
+  });
 }
 
 export function listenToKeys() {

@@ -38,7 +38,11 @@ function view(main, parts) {
 }
 
 function nowhere(main) {
-  replace(main, heading(t("Nothing here")), empty(t("No page has this address."), h("a", { href: path() }, t("To the first page"))));
+  replace(
+    main,
+    heading(t("Nothing here")),
+    empty(t("No page has this address."), h("a", { href: path() }, t("To the first page"))),
+  );
 }
 
 /** Where no company is, or the one that is named is none of the reader's. */
@@ -52,9 +56,22 @@ function choose() {
     return named !== null;
   }
   const entries = companies.map((other) => h("li", {}, h("a", { href: `/c/${other.id}` }, other.name)));
-  const text = companies.length > 0 ? t("This company is not there, or not yours. Choose one of yours:") : t("You are not a member of any company yet. Ask to be invited, or let an administrator make one.");
+  const text =
+    companies.length > 0
+      ? t("This company is not there, or not yours. Choose one of yours:")
+      : t("You are not a member of any company yet. Ask to be invited, or let an administrator make one.");
   document.title = "Duet";
-  replace(app, h("main", { class: "gate" }, h("div", { class: "brand" }, "Duet"), h("h1", { tabindex: "-1" }, t("Which company?")), h("p", {}, text), h("ul", {}, entries)));
+  replace(
+    app,
+    h(
+      "main",
+      { class: "gate" },
+      h("div", { class: "brand" }, "Duet"),
+      h("h1", { tabindex: "-1" }, t("Which company?")),
+      h("p", {}, text),
+      h("ul", {}, entries),
+    ),
+  );
   return false;
 }
 
@@ -63,10 +80,14 @@ async function show() {
   const mine = ++turn;
   if (!signedIn()) {
     document.title = `${t("Sign in")} – Duet`;
-    replace(app, signInPage(() => {
-      companies = null;
-      show();
-    }), told());
+    replace(
+      app,
+      signInPage(() => {
+        companies = null;
+        show();
+      }),
+      told(),
+    );
     return void app.querySelector(setupFocus()).focus();
   }
   made.length = 0;
@@ -81,7 +102,12 @@ async function show() {
     replace(main, waiting());
     main.ariaBusy = "true";
     await view(main, here().parts).catch((error) => {
-      if (mine === turn && error.name !== "AbortError") replace(main, heading(t("This did not work")), empty(explain(error), h("button", { type: "button", onclick: show }, t("Try again"))));
+      if (mine === turn && error.name !== "AbortError")
+        replace(
+          main,
+          heading(t("This did not work")),
+          empty(explain(error), h("button", { type: "button", onclick: show }, t("Try again"))),
+        );
     });
     main.ariaBusy = "false";
     if (mine === turn && !main.contains(document.activeElement)) main.querySelector("h1")?.focus({ preventScroll: true });
@@ -90,7 +116,17 @@ async function show() {
       sessionStorage.clear();
       return void location.reload();
     }
-    replace(app, h("main", { class: "gate" }, h("div", { class: "brand" }, "Duet"), h("h1", {}, t("This did not work")), h("p", {}, explain(error)), h("button", { type: "button", class: "main", onclick: show }, t("Try again"))));
+    replace(
+      app,
+      h(
+        "main",
+        { class: "gate" },
+        h("div", { class: "brand" }, "Duet"),
+        h("h1", {}, t("This did not work")),
+        h("p", {}, explain(error)),
+        h("button", { type: "button", class: "main", onclick: show }, t("Try again")),
+      ),
+    );
   }
 }
 

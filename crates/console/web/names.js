@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
+import { may, noun } from "./frame.js";
 import { RESOURCES } from "./resources.js";
 import { path } from "./route.js";
 
@@ -21,8 +22,15 @@ export const remember = (segment, record) => known.set(`${segment}/${record.id}`
 
 export function nameOf(segment, id) {
   const key = `${segment}/${id}`;
+  if (!may(`${noun(segment)}.view`)) return Promise.resolve(String(id).slice(0, 8));
   if (!known.has(key)) {
-    known.set(key, get(`/${segment}/${id}`, null, { quiet: true }).then((record) => called(record, segment), () => String(id).slice(0, 8)));
+    known.set(
+      key,
+      get(`/${segment}/${id}`, null, { quiet: true }).then(
+        (record) => called(record, segment),
+        () => String(id).slice(0, 8),
+      ),
+    );
   }
   return known.get(key);
 }

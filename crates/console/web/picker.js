@@ -12,7 +12,18 @@ const ONLY = { accounts: { isGroup: "false", status: "active" }, items: { status
  */
 export function picker({ segment, id, value, narrow = {}, onchange, chosen, name }) {
   const listId = fresh("options");
-  const input = h("input", { id, name, type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", "aria-expanded": "false", "aria-controls": listId, "aria-autocomplete": "list", placeholder: t("Type to find") });
+  const input = h("input", {
+    id,
+    name,
+    type: "text",
+    role: "combobox",
+    autocomplete: "off",
+    spellcheck: "false",
+    "aria-expanded": "false",
+    "aria-controls": listId,
+    "aria-autocomplete": "list",
+    placeholder: t("Type to find"),
+  });
   const options = h("ul", { id: listId, role: "listbox", class: "options", hidden: true });
   const element = h("div", { class: "picker" }, input, options);
   let current = value ?? null;
@@ -64,11 +75,26 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
     }
     if (turn !== asked || document.activeElement !== input) return;
     found = page.items;
-    const option = (record, index) => h("li", { role: "option", id: `${listId}-${index}`, "aria-selected": "false", onmousedown: (event) => {
-      event.preventDefault();
-      take(record);
-    } }, h("span", {}, called(record, segment)), record.code && segment === "parties" ? h("span", { class: "quiet" }, record.code) : null);
-    replace(options, found.map(option), found.length === 0 ? h("li", { class: "quiet", role: "option", "aria-disabled": "true" }, t("Nothing found")) : null);
+    const option = (record, index) =>
+      h(
+        "li",
+        {
+          role: "option",
+          id: `${listId}-${index}`,
+          "aria-selected": "false",
+          onmousedown: (event) => {
+            event.preventDefault();
+            take(record);
+          },
+        },
+        h("span", {}, called(record, segment)),
+        record.code && segment === "parties" ? h("span", { class: "quiet" }, record.code) : null,
+      );
+    replace(
+      options,
+      found.map(option),
+      found.length === 0 ? h("li", { class: "quiet", role: "option", "aria-disabled": "true" }, t("Nothing found")) : null,
+    );
     options.hidden = false;
     input.setAttribute("aria-expanded", "true");
     if (found.length > 0 && letters !== "") mark(0);
@@ -103,9 +129,14 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
       close();
     }
   });
-  return { element, input, get: () => current, set: (next) => {
-    current = next;
-    input.value = "";
-    show();
-  } };
+  return {
+    element,
+    input,
+    get: () => current,
+    set: (next) => {
+      current = next;
+      input.value = "";
+      show();
+    },
+  };
 }

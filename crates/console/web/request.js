@@ -32,23 +32,50 @@ async function inOther(letter, { method, path, query, body, headers, business })
 
 function shown(letter, text) {
   const place = h("pre", { tabindex: "0", "aria-label": t("In dialect {letter}", { letter }) }, text);
-  return h("div", { class: "curl" }, h("div", { class: "curl-head" }, h("strong", {}, t("Dialect {letter}", { letter })), h("button", { type: "button", onclick: () => copy(place.textContent) }, t("Copy"))), place);
+  return h(
+    "div",
+    { class: "curl" },
+    h(
+      "div",
+      { class: "curl-head" },
+      h("strong", {}, t("Dialect {letter}", { letter })),
+      h("button", { type: "button", onclick: () => copy(place.textContent) }, t("Copy")),
+    ),
+    place,
+  );
 }
 
 export function openRequests(made) {
   const others = setup.dialects.filter((dialect) => dialect.letter !== own.letter);
   const entry = (one, at) => {
-    const box = h("details", { class: "request", open: at === 0 }, h("summary", {}, h("code", {}, one.method), " ", h("span", { class: "address" }, withQuery(one.path, one.query))));
+    const box = h(
+      "details",
+      { class: "request", open: at === 0 },
+      h("summary", {}, h("code", {}, one.method), " ", h("span", { class: "address" }, withQuery(one.path, one.query))),
+    );
     const fill = async () => {
       if (box.dataset.filled) return;
       box.dataset.filled = "yes";
       box.append(shown(own.letter, inOwn(one)));
-      for (const dialect of others) box.append(shown(dialect.letter, await inOther(dialect.letter, one).catch((error) => String(error.message))));
+      for (const dialect of others)
+        box.append(shown(dialect.letter, await inOther(dialect.letter, one).catch((error) => String(error.message))));
     };
     box.addEventListener("toggle", () => box.open && fill());
     if (at === 0) fill();
     return box;
   };
   const told = made.length > 0 ? made.map(entry) : h("p", {}, t("This page asked the server for nothing."));
-  dialog({ title: t("This page as requests"), wide: true, cancel: t("Close"), body: [h("p", { class: "quiet" }, t("All that this page shows, it asked with these requests. Put your token into TOKEN, and any program can do the same.")), told] });
+  dialog({
+    title: t("This page as requests"),
+    wide: true,
+    cancel: t("Close"),
+    body: [
+      h(
+        "p",
+        { class: "quiet" },
+        t("All that this page shows, it asked with these requests. Put your token into TOKEN, and any program can do the same."),
+      ),
+      told,
+    ],
+  });
 }

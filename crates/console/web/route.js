@@ -11,7 +11,8 @@ export function path(...parts) {
 
 export const withQuery = (address, query) => {
   const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== null && value !== undefined && value !== "") asked.append(name, value);
+  for (const [name, value] of Object.entries(query))
+    if (value !== null && value !== undefined && value !== "") asked.append(name, value);
   return asked.size > 0 ? `${address}?${asked}` : address;
 };
 
@@ -58,7 +59,16 @@ export function listen() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!link || !isPlain || link.target || link.hasAttribute("download") || !(link.pathname === "/" || link.pathname.startsWith(`${VIEWS}/`)) || link.origin !== location.origin || link.hash) return;
+    if (
+      !link ||
+      !isPlain ||
+      link.target ||
+      link.hasAttribute("download") ||
+      !(link.pathname === "/" || link.pathname.startsWith(`${VIEWS}/`)) ||
+      link.origin !== location.origin ||
+      link.hash
+    )
+      return;
     event.preventDefault();
     go(link.href);
   });

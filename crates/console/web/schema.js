@@ -6,7 +6,9 @@ const documents = new Map();
 
 async function document(dialect) {
   if (!documents.has(dialect.letter)) {
-    const asked = fetch(dialect.document).then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`))));
+    const asked = fetch(dialect.document).then((answer) =>
+      answer.ok ? answer.json() : Promise.reject(new Error(`HTTP ${answer.status}`)),
+    );
     documents.set(dialect.letter, asked);
     asked.catch(() => documents.delete(dialect.letter));
   }
@@ -63,7 +65,9 @@ function whole(told, schema) {
 export async function filtersOf(stem) {
   const told = await document(own);
   const found = find(told, `${stem}List`);
-  const known = (found?.parameters ?? []).filter((one) => one.in === "query" && !["page", "pageSize", "sort", "q"].includes(one.name));
+  const known = (found?.parameters ?? []).filter(
+    (one) => one.in === "query" && !["page", "pageSize", "sort", "q"].includes(one.name),
+  );
   const filters = known.map((one) => {
     const schema = resolved(told, one.schema);
     const inner = schema.type === "array" ? resolved(told, schema.items) : schema;
@@ -86,7 +90,9 @@ export async function twin(method, path, letter) {
   for (const [known, methods] of Object.entries(told.paths)) {
     const wanted = known.split("/");
     const named = {};
-    const fits = wanted.length === parts.length && wanted.every((part, at) => part === parts[at] || (part.startsWith("{") && (named[part] = parts[at])));
+    const fits =
+      wanted.length === parts.length &&
+      wanted.every((part, at) => part === parts[at] || (part.startsWith("{") && (named[part] = parts[at])));
     const operation = methods[method.toLowerCase()];
     if (!fits || !operation || (known.includes("{") && told.paths[path])) continue;
     const found = find(await document(other), operation.operationId);

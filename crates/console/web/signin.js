@@ -10,10 +10,19 @@ import { t } from "./texts.js";
 function fields(email, password) {
   const field = (name, props) => {
     const id = fresh(name);
-    return { row: h("p", { class: "field" }, h("label", { for: id }, props.title), h("input", { id, name, ...props, title: null })), id };
+    return {
+      row: h("p", { class: "field" }, h("label", { for: id }, props.title), h("input", { id, name, ...props, title: null })),
+      id,
+    };
   };
   const name = field("email", { title: t("E-mail"), type: "email", autocomplete: "username", required: true, value: email });
-  const secret = field("password", { title: t("Password"), type: "password", autocomplete: "current-password", required: true, value: password });
+  const secret = field("password", {
+    title: t("Password"),
+    type: "password",
+    autocomplete: "current-password",
+    required: true,
+    value: password,
+  });
   const code = field("code", { title: t("Code of your authenticator"), inputmode: "numeric", autocomplete: "one-time-code" });
   code.row.hidden = true;
   const value = (row) => row.querySelector("input").value.trim();
@@ -48,16 +57,35 @@ export function signInPage(done) {
       await ask();
       done();
     } catch (error) {
-      wrong.textContent = error.code === "offline" ? t("The server cannot be reached. Nothing was lost; try again in a moment.") : error.message;
+      wrong.textContent =
+        error.code === "offline" ? t("The server cannot be reached. Nothing was lost; try again in a moment.") : error.message;
       wrong.hidden = false;
       button.disabled = false;
     }
   });
-  const hint = demo ? h("p", { class: "hint" }, t("This is a demo with a sample company: just sign in. Everything is thrown away when the server stops.")) : null;
+  const hint = demo
+    ? h(
+        "p",
+        { class: "hint" },
+        t("This is a demo with a sample company: just sign in. Everything is thrown away when the server stops."),
+      )
+    : null;
   const others = setup.pages.filter(([path]) => path !== "/");
-  return h("main", { class: "gate" }, h("div", { class: "brand" }, "Duet"), h("h1", { tabindex: "-1" }, t("Sign in")), h("p", { class: "quiet" }, t("Double-entry accounting: one set of books, two ways to speak to it.")), hint, form,
-    h("nav", { "aria-label": t("Other pages"), class: "gate-links" }, others.map(([path, title]) => h("a", { href: path }, t(title)))),
-    h("p", { class: "quiet small" }, t("Version {version}", { version: setup.version })));
+  return h(
+    "main",
+    { class: "gate" },
+    h("div", { class: "brand" }, "Duet"),
+    h("h1", { tabindex: "-1" }, t("Sign in")),
+    h("p", { class: "quiet" }, t("Double-entry accounting: one set of books, two ways to speak to it.")),
+    hint,
+    form,
+    h(
+      "nav",
+      { "aria-label": t("Other pages"), class: "gate-links" },
+      others.map(([path, title]) => h("a", { href: path }, t(title))),
+    ),
+    h("p", { class: "quiet small" }, t("Version {version}", { version: setup.version })),
+  );
 }
 
 let asking = null;
