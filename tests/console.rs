@@ -4,6 +4,7 @@ use crate::harness::browser::{Browser, ENTER};
 use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Engine, Options, Request, Server};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 const DEMO_EMAIL: &str = "demo@duet.example";
 
@@ -52,7 +53,8 @@ impl<'s> Desk<'s> {
         self.browser.fill(css, letters);
         self.browser.wait("document.querySelector('[role=option][aria-selected=true]')");
         self.browser.enter(css, ENTER);
-        self.browser.wait(&format!("!document.querySelector('[role=option]') && document.querySelector({}).value", json!(css)));
+        self.browser
+            .wait(&format!("!document.querySelector('[role=option]') && document.querySelector({}).value", json!(css)));
     }
 
     /// A dialog is answered, and leads to a document of another kind.
@@ -152,7 +154,11 @@ fn an_order_becomes_a_receipt() {
     browser.click("#posted");
     browser.wait("document.querySelector('.entry')");
     let receipt = desk.record();
-    assert_eq!((&receipt["status"], &receipt["allocationStatus"]), (&json!("posted"), &json!("allocated")), "{receipt}");
+    assert_eq!(
+        (&receipt["status"], &receipt["allocationStatus"]),
+        (&json!("posted"), &json!("allocated")),
+        "{receipt}"
+    );
 
     // Along the chain, back to the invoice.
     browser.click(".chain a");
@@ -251,7 +257,9 @@ fn a_report_leads_to_what_it_is_made_of() {
     desk.go("/reports/trial-balance?to=2026-11-30");
     browser.wait("document.querySelectorAll('table.report tbody tr').length > 10");
     assert!(desk.text(".checks-box").contains("hold"));
-    browser.run("[...document.querySelectorAll('table.report th a')].find(one => one.textContent.startsWith('1010')).click()");
+    browser.run(
+        "[...document.querySelectorAll('table.report th a')].find(one => one.textContent.startsWith('1010')).click()",
+    );
     browser.wait("location.pathname.endsWith('/reports/general-ledger') && document.querySelector('.row-line a')");
     browser.click(".row-line a");
     browser.wait(&format!("location.pathname.includes('/journals/') && {THERE}"));
@@ -294,11 +302,22 @@ fn every_view_can_be_read_by_everybody_on_a_desk_and_on_a_phone() {
     let lists = browser.run("return [...document.querySelectorAll('.side a, #main a')].map(one => one.getAttribute('href')).filter(one => one.startsWith('/c/'))");
     desk.go("/reports");
     let reports = browser.run("return [...document.querySelectorAll('#main a')].map(one => one.getAttribute('href'))");
-    let addresses = |from: &Value| -> Vec<String> { from.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect() };
+    let addresses = |from: &Value| -> BTreeSet<String> {
+        from.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+    };
     let (lists, reports) = (addresses(&lists), addresses(&reports));
     assert!(lists.len() > 30 && reports.len() > 25, "{lists:?} {reports:?}");
     let company = desk.home.split_once("/c/").unwrap().1;
-    let forms = ["sales-invoices/new", "journals/new", "receipts/new", "permissions/new", "tax-codes/new", "account", "search?q=hotel", "nothing"];
+    let forms = [
+        "sales-invoices/new",
+        "journals/new",
+        "receipts/new",
+        "permissions/new",
+        "tax-codes/new",
+        "account",
+        "search?q=hotel",
+        "nothing",
+    ];
     let forms = forms.map(|view| format!("/c/{company}/{view}"));
     let mut faults = Vec::new();
     for (width, height) in [(1440, 900), (390, 844)] {
@@ -320,7 +339,9 @@ fn the_console_speaks_german_as_well() {
     let Some(desk) = Desk::open(&server) else { return };
     let browser = &desk.browser;
     browser.click("summary[aria-label='Your account']");
-    browser.run("const one = document.querySelector('#language'); one.value = 'de'; one.dispatchEvent(new Event('change'))");
+    browser.run(
+        "const one = document.querySelector('#language'); one.value = 'de'; one.dispatchEvent(new Event('change'))",
+    );
     browser.wait("document.documentElement.lang === 'de' && document.querySelector('.side a[aria-current]').textContent === 'Übersicht'");
     desk.go("/sales-invoices?sort=date");
     browser.wait("document.querySelector('table.list tbody tr')");
@@ -337,7 +358,9 @@ fn the_console_speaks_german_as_well() {
 
 #[test]
 fn the_console_is_there_where_its_dialect_is() {
-    let own = |custom: &str| Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() }).unwrap();
+    let own = |custom: &str| {
+        Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() }).unwrap()
+    };
     let page = |server: &Server, path: &str| server.send(&Request::new("GET", path).header("Accept", "text/html"));
     for there in [own(r#"{"Dialect": "B"}"#), own(r#"{"Dialects": {"B": {"Prefix": "/books"}}}"#)] {
         let front = page(&there, "/").expect(200);
@@ -347,7 +370,9 @@ fn the_console_is_there_where_its_dialect_is() {
         for name in ["/style.css", "/main.js"] {
             let start = front.text.find("/console/").unwrap();
             let folder = front.text[start..].split(name).next().unwrap().split('"').next().unwrap();
-            let folder = folder.rsplit_once('/').map_or(folder, |(before, last)| if last.contains('.') { before } else { folder });
+            let folder = folder
+                .rsplit_once('/')
+                .map_or(folder, |(before, last)| if last.contains('.') { before } else { folder });
             let file = page(&there, &format!("{folder}{name}")).expect(200);
             assert!(file.header("cache-control").unwrap().contains("immutable"));
         }
@@ -356,7 +381,11 @@ fn the_console_is_there_where_its_dialect_is() {
     }
     let without = own(r#"{"Dialect": "A"}"#);
     let told = page(&without, "/").expect(200);
-    assert!(told.text.contains("dialect B") && told.text.contains("Served here") && !told.text.contains("sign-in"), "{}", told.text);
+    assert!(
+        told.text.contains("dialect B") && told.text.contains("Served here") && !told.text.contains("sign-in"),
+        "{}",
+        told.text
+    );
     assert!(page(&without, "/c/anything").expect(404).text.contains("<h1>Nothing here</h1>"));
     // Programs are answered as before.
     assert_eq!(without.send(&Request::new("GET", "/nothing")).expect(404).json()["status"], 404);
@@ -369,7 +398,8 @@ fn every_page_leads_to_every_other() {
     for page in ["/about", "/swagger", "/redoc", "/compare", "/moving", "/nothing-of-that-name"] {
         browser.open(&format!("http://{}{page}", server.address));
         browser.wait("document.querySelector('.duet-bar nav')");
-        let links = browser.run("return [...document.querySelectorAll('.duet-bar nav a')].map(one => one.getAttribute('href'))");
+        let links = browser
+            .run("return [...document.querySelectorAll('.duet-bar nav a')].map(one => one.getAttribute('href'))");
         for other in ["/", "/about", "/swagger", "/redoc"] {
             assert!(links.as_array().unwrap().contains(&json!(other)), "{page}: {links}");
         }

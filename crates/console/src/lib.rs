@@ -142,10 +142,8 @@ mod tests {
     #[test]
     fn every_module_is_there_and_used() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
-        let mut there: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut there: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         let mut listed: Vec<String> = FILES.iter().map(|file| file.name.to_owned()).collect();
         (there.sort(), listed.sort());
         assert_eq!(there, listed);
@@ -158,7 +156,9 @@ mod tests {
     #[test]
     fn the_pages_write_no_html_and_ask_nobody_else() {
         for file in FILES {
-            for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localhost", "https://"] {
+            for word in
+                ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localhost", "https://"]
+            {
                 assert!(!file.text.contains(word), "{} says {word}", file.name);
             }
             assert!(file.text.lines().count() <= 500, "{} is too long", file.name);

@@ -24,7 +24,7 @@ let companies = null;
 let turn = 0;
 
 /** Which view an address names. */
-function view(main, parts) {
+async function view(main, parts) {
   const [first, second, third] = parts;
   if (!first) return homeView(main);
   if (first === "reports") return second ? reportView(main, second) : reportsView(main);

@@ -143,7 +143,8 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: 
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
         router = router.route(path, fixed(swagger.clone()));
     }
-    let shown: Arc<Vec<Prepared>> = Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(&bar, path))).collect());
+    let shown: Arc<Vec<Prepared>> =
+        Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(&bar, path))).collect());
     for path in ["/redoc", "/redoc/", "/redoc/index.html"] {
         let (offered, shown) = (offered.clone(), shown.clone());
         let page = move |uri: Uri, headers: HeaderMap| async move {
@@ -252,7 +253,9 @@ fn page(title: &str, style: Option<&str>, body: &str) -> String {
 fn bar(tour: &[(String, String)]) -> String {
     let link = |(path, title): &(String, String)| format!("<a href=\"{}\">{}</a>", escape(path), escape(title));
     let links: String = tour.iter().map(link).collect();
-    format!("<header class=\"duet-bar\"><a class=\"duet-name\" href=\"/\">Duet</a><nav aria-label=\"Pages\">{links}</nav></header>\n")
+    format!(
+        "<header class=\"duet-bar\"><a class=\"duet-name\" href=\"/\">Duet</a><nav aria-label=\"Pages\">{links}</nav></header>\n"
+    )
 }
 
 /// What a person sees where nothing is.

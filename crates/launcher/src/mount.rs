@@ -13,8 +13,8 @@ use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
-use console::Demo;
 use axum::routing::get;
+use console::Demo;
 use http_kit::dialect::CompanyIn;
 use http_kit::failure::Failure;
 use http_kit::handler::{Caller, ahead, failed_plainly};
@@ -87,8 +87,9 @@ impl Site {
         let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
         let front = has_front.then(|| front::of(dialects, pages::tour(true, &extras), demo));
-        let pages =
-            pages::router(documents::served(dialects), &home, extras, front).route("/healthz", get(|| async { "ok" })).route(
+        let pages = pages::router(documents::served(dialects), &home, extras, front)
+            .route("/healthz", get(|| async { "ok" }))
+            .route(
                 "/readyz",
                 get({
                     let books = books.clone();
