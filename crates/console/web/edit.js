@@ -192,7 +192,7 @@ export async function editView(main, segment, id) {
     lineField: known.lineField ?? "lines",
     lineColumns: known.lines ?? [],
     linesTitle: known.linesTitle,
-    mayLackLines: known.mayLackLines,
+    firstLines: known.firstLines,
     hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
     narrow: (name) =>
       name === "partyId"

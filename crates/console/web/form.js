@@ -163,9 +163,11 @@ export class Form {
     changed,
     isNew,
     linesTitle,
-    mayLackLines,
+    firstLines = 1,
   }) {
-    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, mayLackLines });
+    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle });
+    /** How many empty lines a new document begins with. */
+    this.firstLines = isNew ? firstLines : 0;
     this.value = value;
     this.tell = changed;
     this.fields = new Map();
@@ -301,7 +303,7 @@ export class Form {
     if (isMain) {
       this.rowsOf = rows;
       Object.defineProperty(this, "rows", { get: () => rows.map((row) => row.cells), configurable: true });
-      if (this.isNew && rows.length === 0 && !this.mayLackLines) add();
+      while (rows.length < this.firstLines) add();
     } else if (this.isNew && rows.length === 0 && this.main.includes(path)) add();
     const read = () =>
       rows

@@ -165,7 +165,7 @@ export async function listView(main, segment) {
       const element = h(
         "tr",
         {
-          class: [leads ? "opens" : "", record.isGroup ? "heads" : ""].join(" "),
+          class: [leads ? "opens" : "", record.isGroup ? "is-group" : ""].join(" "),
           "data-level": record.level === undefined ? null : String(record.level),
           onclick: (event) => {
             if (leads && !event.target.closest("a, button") && getSelection().isCollapsed) go(leads);

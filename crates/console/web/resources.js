@@ -8,7 +8,7 @@ const TRADE = {
 };
 const MONEY = {
   linesTitle: "Straight to accounts, without a document",
-  mayLackLines: true,
+  firstLines: 0,
   main: ["partyId", "date", "accountId", "amount", "method", "reference", "narration"],
   lines: ["accountId", "description", "amount", "taxCodeId"],
   shown: ["accountId", "description", "amount", "taxCodeId"],
@@ -100,6 +100,7 @@ export const RESOURCES = {
   },
   journals: {
     stem: "journals",
+    firstLines: 2,
     ...DATED,
     icon: "books",
     columns: ["number", "date", "kind", "narration", "totalDebit", "status"],
