@@ -3,6 +3,7 @@
 use crate::harness::browser::{Browser, ENTER};
 use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Engine, Options, Request, Server};
+use crate::signin::{PASSWORD, added, with_authenticator};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -247,6 +248,25 @@ fn a_session_that_ends_loses_nothing() {
     browser.wait("document.querySelector('#edit')");
     assert_eq!(desk.record()["name"], "Written before the end");
     desk.is_quiet(&["status of 401"]);
+}
+
+#[test]
+fn a_second_factor_is_asked_for_and_no_company_is_no_dead_end() {
+    let server = Server::shared(Engine::Sqlite).expect("SQLite needs nothing");
+    let Some(browser) = Browser::start() else { return };
+    let email = added(server, &[]);
+    let (_, _, codes) = with_authenticator(server, &email);
+    browser.open(&format!("http://{}/", server.address));
+    browser.fill("[name=email]", &email);
+    browser.fill("[name=password]", "not this one");
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('.wrong').textContent.includes('wrong')");
+    browser.fill("[name=password]", PASSWORD);
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('.wrong').textContent.includes('second factor')");
+    browser.fill("[name=code]", &codes[0]);
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('h1').textContent === 'Which company?'");
 }
 
 #[test]

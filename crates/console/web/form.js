@@ -327,12 +327,20 @@ export class Form {
       t("Add a line"),
     );
     const numeric = (column) => inner[column].type === "number";
+    /** Enter goes on to the next line; after the last one, a new line begins. */
+    const enter = (event) => {
+      if (event.key !== "Enter" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.target.tagName !== "INPUT") return;
+      event.preventDefault();
+      const next = event.target.closest("tr").nextElementSibling;
+      if (next) next.querySelector("input, select").focus();
+      else add(null, true);
+    };
     const table = h(
       "div",
       { class: "scroll" },
       h(
         "table",
-        { class: "grid" },
+        { class: "grid", onkeydown: enter },
         h(
           "thead",
           {},

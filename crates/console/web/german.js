@@ -20,8 +20,8 @@ export const GERMAN = {
   "All": "Alle",
   "All of it, in the general ledger": "Alles im Hauptbuch",
   "All reports": "Alle Berichte",
-  "All that this page shows, it asked with these requests. Put your token into TOKEN, and any program can do the same.":
-    "Alles, was diese Seite zeigt, hat sie mit diesen Anfragen erfragt. Setzen Sie Ihr Token in TOKEN ein, dann kann es jedes Programm ebenso.",
+  "What this page shows, it asked with these requests; the names of what it links to aside. Put your token into TOKEN, and any program can do the same.":
+    "Was diese Seite zeigt, hat sie mit diesen Anfragen erfragt, von den Namen hinter den Links abgesehen. Setzen Sie Ihr Token in TOKEN ein, dann kann es jedes Programm ebenso.",
   "All your other sessions end with it.": "Alle anderen Sitzungen enden damit.",
   "All {count}": "Alle {count}",
   "As a request": "Als Anfrage",

@@ -73,7 +73,7 @@ export function openRequests(made) {
       h(
         "p",
         { class: "quiet" },
-        t("All that this page shows, it asked with these requests. Put your token into TOKEN, and any program can do the same."),
+        t("What this page shows, it asked with these requests; the names of what it links to aside. Put your token into TOKEN, and any program can do the same."),
       ),
       told,
     ],
