@@ -18,11 +18,13 @@ pub struct File {
     pub text: &'static str,
 }
 
+const SCRIPT: &str = "text/javascript";
+
 macro_rules! modules {
     ($($name:literal),* $(,)?) => {
         /// All of them. The modules name each other, so they stand in one folder.
         pub const FILES: &[File] = &[
-            $(File { name: $name, media_type: "text/javascript", text: include_str!(concat!("../web/", $name)) },)*
+            $(File { name: $name, media_type: SCRIPT, text: include_str!(concat!("../web/", $name)) },)*
             File { name: "style.css", media_type: "text/css", text: include_str!("../web/style.css") },
         ];
     };
@@ -93,18 +95,19 @@ pub struct Demo {
 
 /// The page of every view. `folder` is where the files are.
 pub fn page(folder: &str, setup: &Setup) -> String {
-    let of_scripts = |file: &&File| file.media_type == "text/javascript";
-    let ahead: String = FILES
+    let of_scripts = |file: &&File| file.media_type == SCRIPT;
+    let ahead: Vec<String> = FILES
         .iter()
         .filter(of_scripts)
         .map(|file| format!("<link rel=\"modulepreload\" href=\"{folder}/{}\">\n", file.name))
         .collect();
     let told = escape(&serde_json::json!(setup).to_string());
-    let others: String = setup
+    let others: Vec<String> = setup
         .pages
         .iter()
         .map(|(path, title)| format!("<li><a href=\"{}\">{}</a></li>", escape(path), escape(title)))
         .collect();
+    let (ahead, others) = (ahead.concat(), others.concat());
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Duet</title>\n\
@@ -145,9 +148,10 @@ mod tests {
         let mut there: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         let mut listed: Vec<String> = FILES.iter().map(|file| file.name.to_owned()).collect();
-        (there.sort(), listed.sort());
+        there.sort();
+        listed.sort();
         assert_eq!(there, listed);
-        for file in FILES.iter().filter(|file| file.name.ends_with(".js") && file.name != "main.js") {
+        for file in FILES.iter().filter(|file| file.media_type == SCRIPT && file.name != "main.js") {
             let named = format!("\"./{}\"", file.name);
             assert!(FILES.iter().any(|other| other.text.contains(&named)), "nobody imports {named}");
         }
@@ -170,7 +174,7 @@ mod tests {
     fn every_sentence_has_its_german() {
         let catalogue = FILES.iter().find(|file| file.name == "german.js").unwrap().text;
         let mut missing = Vec::new();
-        for file in FILES.iter().filter(|file| file.name.ends_with(".js")) {
+        for file in FILES.iter().filter(|file| file.media_type == SCRIPT) {
             // A long sentence stands on a line of its own.
             let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ").replace("t( \"", "t(\"");
             let mut rest = text.as_str();

@@ -116,7 +116,7 @@ const ASSETS: &[Asset] = &[
     asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
     asset!("/redoc/assets/init-1.js", "redoc-init.js", "text/javascript", false),
     asset!("/assets/pages-2.css", "pages.css", "text/css", false),
-    asset!("/assets/bar-1.css", "bar.css", "text/css", false),
+    asset!("/assets/bar-2.css", "bar.css", "text/css", false),
     asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
 ];
 
@@ -235,7 +235,7 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
 }
 
 const HOME_STYLE: &str = "/assets/pages-2.css";
-const BAR_STYLE: &str = "/assets/bar-1.css";
+const BAR_STYLE: &str = "/assets/bar-2.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
 fn page(title: &str, style: Option<&str>, body: &str) -> String {
