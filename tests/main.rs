@@ -13,6 +13,7 @@ mod circles;
 mod clients;
 mod comparing;
 mod configuration;
+mod console;
 mod converting;
 mod doctor;
 mod documentation;

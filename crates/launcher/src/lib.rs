@@ -21,6 +21,7 @@ mod doctor;
 mod documents;
 mod edge;
 mod export;
+mod front;
 mod log_lines;
 mod logging;
 mod memory;

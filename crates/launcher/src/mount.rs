@@ -4,6 +4,7 @@ use crate::compare::page::{self as compare_page, Page};
 use crate::config::{Retiring, Settings};
 use crate::dialects::Spoken;
 use crate::documents;
+use crate::front;
 use crate::retirement::{DEPRECATION, Retirement, SUNSET};
 use crate::sight::{self, Answered};
 use crate::tenants::{Books, normal_host};
@@ -14,6 +15,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
 use axum::routing::get;
+use console::Demo;
 use http_kit::dialect::CompanyIn;
 use http_kit::failure::Failure;
 use http_kit::handler::{Caller, Operation, ahead, failed_plainly};
@@ -39,6 +41,8 @@ pub(crate) struct Site {
     mounts: Vec<Mount>,
     shared: Option<String>,
     pages: Router,
+    /// Whether the console is at the root.
+    has_front: bool,
     compare: Option<Page>,
     books: Arc<Books>,
     trusted_proxies: Vec<ipnet::IpNet>,
@@ -65,8 +69,9 @@ impl Mount {
 }
 
 impl Site {
-    pub(crate) fn new(settings: &Settings, books: &Arc<Books>) -> Self {
+    pub(crate) fn new(settings: &Settings, books: &Arc<Books>, demo: Option<Demo>) -> Self {
         let dialects = &settings.dialects;
+        let has_front = front::is_there(dialects);
         let home = pages::Home {
             version: env!("CARGO_PKG_VERSION").into(),
             dialects: dialects
@@ -79,11 +84,14 @@ impl Site {
                 })
                 .collect(),
             shared: dialects.shared.clone(),
+            note: (!has_front).then(front::missing),
         };
         let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
-        let pages =
-            pages::router(documents::served(dialects), &home, extras).route("/healthz", get(|| async { "ok" })).route(
+        let front = has_front.then(|| front::of(dialects, pages::tour(true, &extras), demo));
+        let pages = pages::router(documents::served(dialects), &home, extras, front)
+            .route("/healthz", get(|| async { "ok" }))
+            .route(
                 "/readyz",
                 get({
                     let books = books.clone();
@@ -99,6 +107,7 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
             pages,
+            has_front,
             compare,
             books: books.clone(),
             trusted_proxies: settings.trusted_proxies.clone(),
@@ -222,8 +231,10 @@ impl Site {
             if let (Some(page), Some(asked)) = (&self.compare, arrival.path.strip_prefix(compare_page::API)) {
                 return page.answer(self, asked, request, arrival, peer).await;
             }
+            let reads_html = is_read_by_a_person(&request);
             let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
             return match response.status() {
+                StatusCode::NOT_FOUND if reads_html => pages::nowhere(self.has_front).await,
                 StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),
                 StatusCode::METHOD_NOT_ALLOWED => {
                     let allow = response.headers().get(header::ALLOW).cloned();
@@ -291,6 +302,12 @@ impl Site {
 /// Whose books a request was about, where there are those of many.
 #[derive(Clone)]
 struct Tenant(Arc<str>);
+
+/// Whether it is a browser that opens a page, which a person then looks at.
+fn is_read_by_a_person(request: &Request) -> bool {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    request.method() == Method::GET && accepted.is_some_and(|accept| accept.contains("text/html"))
+}
 
 fn is_about_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")

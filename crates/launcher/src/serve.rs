@@ -9,7 +9,8 @@ use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
-use crate::{admin, demo, sight};
+use crate::{admin, demo, front, sight};
+use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
 use std::net::SocketAddr;
@@ -77,7 +78,7 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let metrics = settings.metrics.map(bind).transpose()?;
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
-    let current = Current::new(Site::new(settings, &books));
+    let current = Current::new(Site::new(settings, &books, signs_in(is_demo)));
     sight::watches(&books, settings);
     let edge = Edge::new(&serving(settings), current.clone());
     let told_at =
@@ -93,7 +94,10 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let stop = |mut stopped: watch::Receiver<Option<Instant>>| async move {
         let _stopped = stopped.wait_for(Option::is_some).await;
     };
-    let reloading = reloading(source, books.clone(), current.clone(), log_level.clone())?;
+    let running = config::load(source).map_err(|error| error.to_string())?;
+    let hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
+    let kept = Reloading { source: source.clone(), hangup, running, demo: signs_in(is_demo) };
+    let reloading = reloading(kept, books.clone(), current.clone(), log_level.clone());
     let swept = books.clone();
     let sweeping = supervise::keep("the sweep", move || sweep(swept.clone(), certificate.clone()));
     let secured = async {
@@ -159,19 +163,17 @@ async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
 }
 
 /// Keeps an eye on the configuration.
-fn reloading(
-    source: &Source,
-    books: Arc<Books>,
-    current: Current,
-    log_level: LogLevel,
-) -> Result<supervise::Kept, String> {
-    let hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
-    let running = config::load(source).map_err(|error| error.to_string())?;
-    let kept = Arc::new(tokio::sync::Mutex::new(Reloading { source: source.clone(), hangup, running }));
-    Ok(supervise::keep("the look at the configuration", move || {
+fn reloading(kept: Reloading, books: Arc<Books>, current: Current, log_level: LogLevel) -> supervise::Kept {
+    let kept = Arc::new(tokio::sync::Mutex::new(kept));
+    supervise::keep("the look at the configuration", move || {
         let (kept, books, current, log_level) = (kept.clone(), books.clone(), current.clone(), log_level.clone());
         async move { kept.lock().await.reload(books, current, log_level).await }
-    }))
+    })
+}
+
+/// Who may be offered to everybody as their user: that of a demo, which listens on loopback only.
+fn signs_in(is_demo: bool) -> Option<Demo> {
+    is_demo.then_some(Demo { email: demo::EMAIL, password: demo::PASSWORD })
 }
 
 /// What the operator needs to know, once requests are taken.
@@ -187,6 +189,9 @@ fn greet(
     let each = dialects.served().map(|(_, one, base)| (format!("dialect {}", one.letter), base));
     let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
     lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
+    if front::is_there(dialects) {
+        lines.push(format!("{:<15} {url}/", "console"));
+    }
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
     lines.extend(metrics.map(|address| format!("{:<15} http://{address}/metrics", "metrics")));
     match settings.edition {
@@ -223,12 +228,13 @@ struct Reloading {
     source: Source,
     hangup: Signal,
     running: Loaded,
+    demo: Option<Demo>,
 }
 
 impl Reloading {
     /// Reads the configuration again on SIGHUP or when a file changes. A bad one is told, and changes nothing.
     async fn reload(&mut self, books: Arc<Books>, current: Current, log_level: LogLevel) {
-        let Self { source, hangup, running } = self;
+        let Self { source, hangup, running, demo } = self;
         let mut look = tokio::time::interval(LOOK);
         let mut seen = stamps(source);
         loop {
@@ -252,7 +258,7 @@ impl Reloading {
                     }
                     let mut settings = new.settings.clone();
                     settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
-                    current.swap(Site::new(&settings, &books));
+                    current.swap(Site::new(&settings, &books, *demo));
                     books.take(&settings);
                     log_level.set(&settings.log_level);
                     tracing::info!("the configuration was read again");
