@@ -7,6 +7,7 @@ pub mod body;
 pub mod changes;
 pub mod extra;
 pub mod feed;
+pub mod fields;
 pub mod json;
 pub mod list;
 pub mod master;

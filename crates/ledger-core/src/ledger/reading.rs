@@ -111,7 +111,7 @@ impl Question {
                 let produced = resource.list(&cx, &self.query).await?;
                 Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
             }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id).await?)),
+            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id, &self.query).await?)),
             _ => Ok(told(ReplyKind::Listed, self.produced(&cx).await?)),
         }
     }
