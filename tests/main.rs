@@ -8,6 +8,7 @@ mod adding_up;
 mod arrows;
 mod audit;
 mod bodies;
+mod catalogue;
 mod chosen;
 mod circles;
 mod clients;

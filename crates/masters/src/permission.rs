@@ -2,7 +2,7 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, BookMoney};
@@ -358,14 +358,14 @@ impl Master for Permissions {
             .filter(membership::Column::BusinessId.eq(row.business_id))
             .filter(membership::Column::PermissionId.eq(row.id));
         if holders.count(&cx.db).await? > 0 {
-            return Err(Error::conflict("in_use", "Members hold this permission set; give them another first"));
+            return Err(Error::conflict(Code::InUse, "Members hold this permission set; give them another first"));
         }
         Ok(())
     }
 }
 
 fn built_in() -> Error {
-    Error::conflict("built_in", "A built-in permission set cannot be changed; make one of your own")
+    Error::conflict(Code::BuiltIn, "A built-in permission set cannot be changed; make one of your own")
 }
 
 /// Nobody hands out what they lack: neither rights, nor a wider limit.

@@ -4,7 +4,7 @@
 
 use crate::account::keepers::{Claim, check_claims, settle};
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::Percent;
@@ -442,7 +442,7 @@ impl Master for TaxCodeRecords {
             || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Other records name the tax code; set its status to archived instead",
             ));
         }
@@ -456,7 +456,7 @@ fn check_past(old: &[TaxComponent], wanted: &[TaxComponent], until: Day) -> Resu
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "in_use",
+        code: Code::InUse,
         title: "The tax code was used; its past cannot change".into(),
         errors: FieldErrors::one(
             "components",

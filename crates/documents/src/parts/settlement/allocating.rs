@@ -15,7 +15,7 @@ use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::note_change;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
 use crate::stored::AsJson;
@@ -108,8 +108,9 @@ struct Sides {
 async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
     let at = |field: &str| format!("{path}{field}");
     let aliases = cx.aliases()?;
-    let source =
-        find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
+    let source = find(cx, source)
+        .await?
+        .ok_or_else(|| Error::conflict(Code::InvalidState, "Nothing of it is open to allocate"))?;
     let Some(target) = find(cx, asked.target).await? else {
         return Err(Error::field(
             &at("targetId"),
@@ -185,7 +186,7 @@ async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAske
                 )
             };
             return Err(Error::Conflict(Conflict {
-                code: "over_allocated",
+                code: Code::OverAllocated,
                 title: title.into(),
                 errors: FieldErrors::one(
                     &at(field),
@@ -208,7 +209,7 @@ async fn check_days(cx: &Cx<'_>, path: &str, sides: &Sides, day: Day) -> Result<
         let Some(until) = until.filter(|_| wanted > left) else { continue };
         let shown = Ord::max(left, Money::ZERO).with_decimals(decimals(item)?);
         return Err(Error::Conflict(Conflict {
-            code: "over_allocated",
+            code: Code::OverAllocated,
             title: format!("More would be settled than is open until {until}"),
             errors: FieldErrors::one(
                 &format!("{path}{field}"),
