@@ -12,7 +12,8 @@ fn lively<'s>(server: &'s crate::harness::Server) -> Shop<'s> {
     let shop = Shop::open(server, Dialect::B);
     let vat = shop.vat("20");
     let item = shop.item(json!({"name": "Beans"}));
-    let lines = |quantity: &str| json!([{"itemId": item, "quantity": quantity, "unitPrice": "12.50", "taxCodeId": vat}]);
+    let lines =
+        |quantity: &str| json!([{"itemId": item, "quantity": quantity, "unitPrice": "12.50", "taxCodeId": vat}]);
     shop.purchase("2026-01-05", lines("100"));
     let mut sales = Vec::new();
     for (due, amount) in [("2026-01-20", "0"), ("2026-02-01", "10"), ("2099-01-01", "45"), ("2026-01-31", "0")] {
@@ -28,25 +29,38 @@ fn lively<'s>(server: &'s crate::harness::Server) -> Shop<'s> {
         sales.push(sale);
     }
     shop.void("salesInvoices", &sales[3]);
-    shop.make("salesInvoices", &json!({"date": "2026-01-11", "status": "draft", "partyId": shop.customer, "lines": lines("1")}));
+    shop.make(
+        "salesInvoices",
+        &json!({"date": "2026-01-11", "status": "draft", "partyId": shop.customer, "lines": lines("1")}),
+    );
     let dollars = json!({"date": "2026-01-12", "partyId": shop.customer, "currency": "USD", "exchangeRate": "0.9", "lines": lines("2")});
     shop.make("salesInvoices", &dollars);
     for delivered in ["0", "2", "5"] {
-        let order = shop.make("salesOrders", &json!({"date": "2026-01-12", "partyId": shop.customer, "lines": lines("5")}));
+        let order =
+            shop.make("salesOrders", &json!({"date": "2026-01-12", "partyId": shop.customer, "lines": lines("5")}));
         if delivered != "0" {
             let line = &order["lines"][0]["id"];
             let body = json!({"date": "2026-01-13", "lines": [{"lineId": line, "quantity": delivered}]});
             shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&body)).expect(201);
         }
     }
-    let credit = json!({"date": "2026-01-20", "partyId": shop.customer, "salesInvoiceId": id(&sales[0]), "lines": lines("1")});
+    let credit =
+        json!({"date": "2026-01-20", "partyId": shop.customer, "salesInvoiceId": id(&sales[0]), "lines": lines("1")});
     shop.ask("POST", "creditNotes", "", Some(&credit));
     shop.company.journal("2026-01-30", &[("6200", "10"), ("1010", "-10")]);
     shop
 }
 
-const KINDS: [&str; 8] =
-    ["salesInvoices", "purchaseInvoices", "salesOrders", "deliveryNotes", "creditNotes", "receipts", "journals", "payments"];
+const KINDS: [&str; 8] = [
+    "salesInvoices",
+    "purchaseInvoices",
+    "salesOrders",
+    "deliveryNotes",
+    "creditNotes",
+    "receipts",
+    "journals",
+    "payments",
+];
 
 fn items(shop: &Shop<'_>, dialect: Dialect, resource: &str, query: &str) -> Vec<Value> {
     let said = shop.company.ask(dialect, "GET", resource, query, None).expect(200);

@@ -9,6 +9,7 @@ mod arrows;
 mod audit;
 mod backups;
 mod bodies;
+mod catalogue;
 mod chosen;
 mod circles;
 mod clients;

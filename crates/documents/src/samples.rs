@@ -75,7 +75,7 @@ pub(crate) fn said(why: &Error) -> String {
         other => return format!("{other:?}"),
     };
     let faults = faults.iter().map(|(field, said)| format!("{field} {}", said.join(", ")));
-    code.map(str::to_owned).into_iter().chain(faults).collect::<Vec<_>>().join("; ")
+    code.map(|code| code.to_string()).into_iter().chain(faults).collect::<Vec<_>>().join("; ")
 }
 
 /// A document in the books, of the tenth of March.

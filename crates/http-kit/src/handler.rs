@@ -181,7 +181,7 @@ fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -
         tracing::error!(request_id, clientRequestId = client, path, detail, "a request failed on our side");
     }
     let mut response = json(failure.status, body);
-    response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code));
+    response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code.as_str()));
     for (name, value) in failure.headers {
         response.headers_mut().insert(name, value);
     }
@@ -224,6 +224,15 @@ async fn unhurried<T: Send + 'static>(
     }
 }
 
+/// What a form is called.
+const fn kind(media: Media) -> &'static str {
+    match media {
+        Media::Json => "application/json",
+        Media::NdJson => "application/x-ndjson",
+        Media::Csv => "text/csv",
+    }
+}
+
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
@@ -258,6 +267,8 @@ async fn answer<D: Dialect>(
     let proved = tokio::time::timeout(patience, shell.ledger.proved(&principal, seen.business));
     let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
     welcome(&parts, proved)?;
+    let kinds: Vec<&str> = resource.media(verb).into_iter().map(kind).collect();
+    request::acceptable(&parts.headers, &kinds)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {

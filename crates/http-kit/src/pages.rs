@@ -3,6 +3,7 @@
 //! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
 //! render a document that is not on its own list, and to hold a script inline.
 
+use crate::failure::Failure;
 pub use crate::prepared::Make;
 use crate::prepared::{Prepared, digest};
 use axum::Router;
@@ -61,6 +62,7 @@ pub struct Home {
 }
 
 /// A dialect that is served.
+#[derive(Clone)]
 pub struct Served {
     /// Such as `Dialect A`.
     pub name: String,
@@ -69,6 +71,8 @@ pub struct Served {
     pub login_path: String,
     /// What its log-in calls who logs in.
     pub login_name: String,
+    /// The body of a failure.
+    pub failure: fn(&Failure) -> String,
 }
 
 /// Only what this server sends may run or be asked for.
@@ -158,6 +162,7 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: 
     for Document { path, json, .. } in documents {
         router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
+    router = router.merge(crate::catalogue::routes(&home.dialects));
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
         router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
@@ -225,6 +230,11 @@ fn same(prepared: Prepared, said: &'static [(HeaderName, &'static str)]) -> Meth
 
 fn fixed(text: String) -> MethodRouter {
     same(Prepared::of(text), &PAGE)
+}
+
+/// A page in the style of the home page, made when it is first asked for.
+pub(crate) fn later(title: &'static str, body: impl Fn() -> String + Send + Sync + 'static) -> MethodRouter {
+    same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &body()))), &PAGE)
 }
 
 fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
@@ -300,6 +310,7 @@ fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
          <p><small>Version {}</small></p>\n{note}<h2>Served here</h2>\n<table>\n{served}</table>\n\
          <h2>Documentation</h2>\n\
          <p><a href=\"/swagger\">Interactive reference</a>, with a try-it-out for every operation.</p>\n\
+         <p><a href=\"/errors\">Errors</a>, each with what to do about it.</p>\n\
          <table>\n{documents}</table>\n{tools}<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",
         escape(&home.version)
     )
@@ -341,7 +352,7 @@ fn chosen(offered: &[Offer], query: &str) -> usize {
     offered.iter().position(|(_, path)| *path == url).unwrap_or(0)
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -372,7 +383,7 @@ mod tests {
     #[test]
     fn pages_hold_no_inline_script() {
         let [name, base, login_path, login_name] = ["A", "/api", "/Users/login", "credential"].map(str::to_owned);
-        let dialects = vec![Served { name, base, login_path, login_name }];
+        let dialects = vec![Served { name, base, login_path, login_name, failure: |_| String::new() }];
         let home = Home { version: "<1>".into(), dialects, shared: None, note: Some("<script>".into()) };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json".to_owned())];
         let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));

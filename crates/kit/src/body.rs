@@ -198,7 +198,7 @@ mod tests {
             Err(Error::Validation(faults)) => {
                 faults.iter().map(|(field, messages)| format!("{field}: {}", messages.join("; "))).collect()
             }
-            Err(other) => vec![other.code().to_owned()],
+            Err(other) => vec![other.code().to_string()],
         }
     }
 

@@ -5,8 +5,8 @@
 use crate::body::{self, Shape};
 use crate::changes::records;
 use crate::error::{Error, FieldErrors, Result};
-use crate::fields::Fields;
 use crate::feed::Portions;
+use crate::fields::Fields;
 use crate::ids::RecordId;
 use crate::list::{DEFAULT_PAGE_SIZE, ListQuery, Offer, Page, Pagination, Parameter};
 use crate::operation::ReplyKind;
@@ -154,7 +154,9 @@ impl Produced {
         let pagination = Pagination::of(query, page.total);
         let text = match &query.fields {
             None => serde_json::to_string(&Body { items: &page.items, pagination }),
-            Some(fields) => chosen(fields, &page.items).and_then(|items| serde_json::to_string(&Body { items: &items, pagination })),
+            Some(fields) => {
+                chosen(fields, &page.items).and_then(|items| serde_json::to_string(&Body { items: &items, pagination }))
+            }
         };
         Ok(Self { pagination: Some(pagination), ..Self::text(text.map_err(Error::internal)?) })
     }

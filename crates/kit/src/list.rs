@@ -257,7 +257,9 @@ impl ListQuery {
             },
         };
         match asked {
-            Ok(Some(_)) if self.fields.is_some() => faults.add(name, "must not be given beside what else chooses fields"),
+            Ok(Some(_)) if self.fields.is_some() => {
+                faults.add(name, "must not be given beside what else chooses fields")
+            }
             Ok(Some(fields)) => self.fields = Some(fields),
             Ok(None) => {}
             Err(why) => faults.add(name, why),
@@ -283,7 +285,12 @@ impl Offer<'_> {
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
         let fields = self.shows.iter().map(|_| "fields");
         let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
-        paged.chain(listed).chain(in_time).chain(fields).chain(view).chain(self.parameters.iter().map(|parameter| parameter.name))
+        paged
+            .chain(listed)
+            .chain(in_time)
+            .chain(fields)
+            .chain(view)
+            .chain(self.parameters.iter().map(|parameter| parameter.name))
     }
 
     fn knows(&self, name: &str) -> bool {

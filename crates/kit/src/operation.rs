@@ -379,9 +379,12 @@ impl ResourceOperations {
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
             },
-            Verb::Get => {
-                Offer { in_time: self.in_time, shows: Some(&self.view_shape), summary: &self.summary, ..Offer::default() }
-            }
+            Verb::Get => Offer {
+                in_time: self.in_time,
+                shows: Some(&self.view_shape),
+                summary: &self.summary,
+                ..Offer::default()
+            },
             Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
                 Some(Does::Reads(reading)) => reading.offer(),
                 Some(Does::Writes(_)) | None => Offer::default(),
@@ -404,6 +407,16 @@ impl ResourceOperations {
 
     pub async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId, query: &'c ListQuery) -> Result<Shown> {
         (self.get)(cx, id, query).await
+    }
+
+    /// As what it may be answered.
+    pub fn media(&self, verb: Verb) -> Vec<Media> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => {
+                [reading.media].into_iter().chain(reading.csv.iter().map(|_| Media::Csv)).collect()
+            }
+            Some(Does::Writes(_)) | None => vec![Media::Json],
+        }
     }
 
     /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.

@@ -81,6 +81,7 @@ impl Site {
                     base: base.to_owned(),
                     login_path: dialect.login_path.to_owned(),
                     login_name: (dialect.login_name)(),
+                    failure: dialect.failure,
                 })
                 .collect(),
             shared: dialects.shared.clone(),

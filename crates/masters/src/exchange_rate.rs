@@ -5,7 +5,7 @@
 
 use crate::currency::CurrencyCode;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::UserId;
 use crate::money::Rate;
@@ -177,7 +177,7 @@ impl Master for ExchangeRates {
             return Ok(());
         }
         Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "The currency has a rate for this day already".into(),
             errors: FieldErrors::one("date", "has a rate for this currency already"),
         }))

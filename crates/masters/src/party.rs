@@ -9,7 +9,7 @@ mod wire;
 
 use crate::bank;
 use crate::currency::{Currency, CurrencyCode};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Percent};
@@ -258,12 +258,12 @@ impl Master for Parties {
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
             .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
         if posted.count(&cx.db).await? > 0 || books::mentions::is_named(cx, row.id).await? {
-            return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
+            return Err(Error::conflict(Code::InUse, "The party is in the books; set its status to archived instead"));
         }
         let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));
         if merged.count(&cx.db).await? > 0 {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Other parties became part of it; set its status to archived instead",
             ));
         }
@@ -277,7 +277,7 @@ fn check_merged(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "invalid_state",
+        code: Code::InvalidState,
         title: "It is part of another party".into(),
         errors: FieldErrors::one("status", "must be archived: it is part of another party, which stands for it"),
     }))

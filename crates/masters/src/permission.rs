@@ -356,14 +356,14 @@ impl Master for Permissions {
             .filter(membership::Column::BusinessId.eq(row.business_id))
             .filter(membership::Column::PermissionId.eq(row.id));
         if holders.count(&cx.db).await? > 0 {
-            return Err(Error::conflict("in_use", "Members hold this permission set; give them another first"));
+            return Err(Error::conflict(Code::InUse, "Members hold this permission set; give them another first"));
         }
         Ok(())
     }
 }
 
 fn built_in() -> Error {
-    Error::conflict("built_in", "A built-in permission set cannot be changed; make one of your own")
+    Error::conflict(Code::BuiltIn, "A built-in permission set cannot be changed; make one of your own")
 }
 
 /// Nobody hands out what they lack: neither rights, nor a wider limit.

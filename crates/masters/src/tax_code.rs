@@ -447,7 +447,7 @@ impl Master for TaxCodeRecords {
             || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Other records name the tax code; set its status to archived instead",
             ));
         }
@@ -461,7 +461,7 @@ fn check_past(old: &[TaxComponent], wanted: &[TaxComponent], until: Day) -> Resu
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "in_use",
+        code: Code::InUse,
         title: "The tax code was used; its past cannot change".into(),
         errors: FieldErrors::one(
             "components",

@@ -504,7 +504,7 @@ mod tests {
         assert!(matches!(busy, Err(Error::Unavailable(Unavailable::Overloaded))), "{busy:?}");
         drop(held);
         let slow = asked(fair.clone()).await.unwrap_err();
-        assert_eq!((slow.code(), slow.title().ends_with("; ask for less")), ("too_slow", true));
+        assert_eq!((slow.code(), slow.title().ends_with("; ask for less")), (crate::error::Code::TooSlow, true));
         // Its place is free again.
         assert!(fair.enter(Kind::Dear, who(1, 1)).await.is_ok());
         // What an engine ended says what would be faster as well.

@@ -7,7 +7,7 @@
 use super::{Columns, ItemView, Items};
 use crate::day::Day;
 use crate::document::{self, load};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Once};
 use crate::ids::RecordId;
 use crate::money::UnitPrice;
@@ -210,7 +210,7 @@ async fn post(
                 let number = old.row.number.as_deref().unwrap_or("a stock adjustment");
                 let why = format!("is said by {number} with other lines; change it there");
                 return Err(Error::Conflict(Conflict {
-                    code: "in_use",
+                    code: Code::InUse,
                     title: "A stock adjustment says more than this cost".into(),
                     errors: FieldErrors::one(&place(day).0, why),
                 }));

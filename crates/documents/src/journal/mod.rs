@@ -13,7 +13,7 @@ use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Rate};
@@ -436,7 +436,7 @@ impl Document for Journals {
             // On another day it would lie between two other years, or in one.
             let own = row.date;
             return Err(Error::Conflict(Conflict {
-                code: "period_locked",
+                code: Code::PeriodLocked,
                 title: format!("What closes a year is void on its own day, {own}, where it lies between the years"),
                 errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
             }));

@@ -7,7 +7,7 @@ use super::{Direction, TradeAsked};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{Head, Purpose};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Rate};
 use crate::quoting::quoted;
@@ -260,7 +260,7 @@ pub(crate) async fn check_limits(
         let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| row.amount);
         if is_beyond(limit, owed, base_total) {
             return Err(Error::conflict(
-                "credit_limit_exceeded",
+                Code::CreditLimitExceeded,
                 format!(
                     "{} would owe more than the credit limit of {}",
                     party.name,
@@ -283,7 +283,7 @@ pub(crate) async fn check_limits(
         let others = same.filter(documents::Column::Number.ne(head.number.as_deref().unwrap_or("")));
         if others.count(&cx.db).await? > 0 {
             return Err(Error::Conflict(Conflict {
-                code: "duplicate",
+                code: Code::Duplicate,
                 title: "Another invoice of this supplier has this reference".into(),
                 errors: FieldErrors::one(
                     "reference",

@@ -11,7 +11,7 @@ use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Rate};
@@ -310,7 +310,7 @@ impl Document for Revaluations {
         }
         let own = row.date;
         Err(Error::Conflict(Conflict {
-            code: "period_locked",
+            code: Code::PeriodLocked,
             title: format!("A revaluation is void on its own day, {own}: on the next it was taken back by itself"),
             errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
         }))
@@ -359,7 +359,7 @@ async fn check_first(cx: &Cx<'_>, head: &Head) -> Result<()> {
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "duplicate",
+        code: Code::Duplicate,
         title: "The day was revalued already; void that revaluation first".into(),
         errors: FieldErrors::one("date", format!("{} was revalued already", head.date)),
     }))

@@ -2,7 +2,7 @@
 
 use super::{RevaluationAsked, RevaluationFigures, RevaluationRate, Revaluations};
 use crate::document::{self, Content, Document, Head, Purpose, SettledEntry};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Rate};
 use answers::Ask;
@@ -110,7 +110,7 @@ pub async fn renew(cx: &Cx<'_>) -> Result<()> {
                     let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
                     let (number, date) = (old.head.number.as_deref().unwrap_or(""), old.head.date);
                     Error::conflict(
-                        "invalid_state",
+                        Code::InvalidState,
                         format!(
                             "{number} revalues {date} and {}; add an exchange rate of that day or before",
                             why.join(", ")

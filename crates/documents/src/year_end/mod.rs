@@ -5,7 +5,7 @@
 
 use crate::day::Day;
 use crate::document::{self, Draft, Head};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::fiscal_year::{FiscalYearView, FiscalYears};
 use crate::ids::RecordId;
 use crate::journal::{JournalAsked, JournalKind, Journals};
@@ -166,7 +166,7 @@ pub(crate) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) 
             ("A fiscal year is closed by its action", "must be open or softClosed; close the year by its action")
         };
         let errors = FieldErrors::one("status", why);
-        return Err(Error::Conflict(Conflict { code: "invalid_state", title: title.into(), errors }));
+        return Err(Error::Conflict(Conflict { code: Code::InvalidState, title: title.into(), errors }));
     }
     if was_closed {
         let mut errors = FieldErrors::default();
@@ -177,7 +177,7 @@ pub(crate) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) 
         }
         if !errors.is_empty() {
             let title = "The fiscal year is closed; reopen it first".into();
-            return Err(Error::Conflict(Conflict { code: "in_use", title, errors }));
+            return Err(Error::Conflict(Conflict { code: Code::InUse, title, errors }));
         }
     }
     master::update::<FiscalYears>(cx, id, draft).await
@@ -190,13 +190,13 @@ pub(crate) async fn check_goes(cx: &Cx<'_>, closes: RecordId) -> Result<()> {
         None => Ok(()),
         Some(year) => {
             let title = format!("It closed the fiscal year {}; reopen that instead", year.name);
-            Err(Error::conflict("in_use", title))
+            Err(Error::conflict(Code::InUse, title))
         }
     }
 }
 
 fn invalid_state(why: String) -> Error {
-    Error::conflict("invalid_state", why)
+    Error::conflict(Code::InvalidState, why)
 }
 
 async fn year(cx: &Cx<'_>, id: RecordId) -> Result<table::Model> {

@@ -3,7 +3,7 @@
 
 use super::rules;
 use crate::business;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use ::rules::account::AccountType;
 use ::rules::keeper::Keeper;
@@ -149,7 +149,7 @@ fn judge(chart: &Chart, claims: &[Claim], used: &[RecordId]) -> Result<()> {
     if taken.is_empty() {
         return Ok(());
     }
-    Err(Error::Conflict(Conflict { code: "in_use", title: "The account is in use".into(), errors: taken }))
+    Err(Error::Conflict(Conflict { code: Code::InUse, title: "The account is in use".into(), errors: taken }))
 }
 
 fn named(account: &Account) -> String {

@@ -10,7 +10,7 @@ mod rules;
 use crate::bank::{self, BankDetailsInput};
 use crate::business;
 use crate::currency::CurrencyCode;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Amount;
@@ -341,17 +341,17 @@ impl Master for Accounts {
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
-        let in_use = |why: &str| Err(Error::conflict("in_use", format!("The account {why}; archive it instead")));
+        let in_use = |why: &str| Err(Error::conflict(Code::InUse, format!("The account {why}; archive it instead")));
         if business::system_accounts(cx).await?.values().any(|id| *id == row.id) {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "The books use the account by themselves; name another in its role first",
             ));
         }
         let children =
             table::Entity::find().filter(Column::BusinessId.eq(row.business_id)).filter(Column::ParentId.eq(row.id));
         if children.count(&cx.db).await? > 0 {
-            return Err(Error::conflict("in_use", "The group has accounts below it; move or delete them first"));
+            return Err(Error::conflict(Code::InUse, "The group has accounts below it; move or delete them first"));
         }
         if is_used(cx, row.id).await? {
             return in_use("has entries");

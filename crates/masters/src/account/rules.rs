@@ -1,7 +1,7 @@
 //! What an account may become, given the rest of the chart and what was posted to it.
 
 use crate::business;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use books::balances::{Balance, Balances, balances};
@@ -139,7 +139,7 @@ pub(super) async fn check_use(cx: &Cx<'_>, row: &table::Model, wanted: &Wanted) 
 
 /// What is in the way of an account that is to be archived.
 fn check_quiet(in_role: Option<SystemRole>, children: &[table::Model], balances: &Balances) -> Result<()> {
-    let refuse = |why: &str| Err(Error::conflict("invalid_state", why));
+    let refuse = |why: &str| Err(Error::conflict(Code::InvalidState, why));
     if in_role.is_some() {
         return refuse("The books use the account by themselves; name another in its role before it is archived");
     }
@@ -154,7 +154,7 @@ fn check_quiet(in_role: Option<SystemRole>, children: &[table::Model], balances:
 
 fn refuse(field: &str, why: &str) -> Result<()> {
     Err(Error::Conflict(Conflict {
-        code: "in_use",
+        code: Code::InUse,
         title: "The account is in use".into(),
         errors: FieldErrors::one(field, why),
     }))

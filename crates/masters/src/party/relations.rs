@@ -2,7 +2,7 @@
 
 use super::{Parties, PartyView};
 use crate::day::Day;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
 use crate::ids::RecordId;
 use crate::money::Amount;
@@ -247,7 +247,7 @@ impl Act for Merge {
         let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
         let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
         if gone.merged_into_id.is_some() {
-            return Err(Error::conflict("invalid_state", "It is part of another party already"));
+            return Err(Error::conflict(Code::InvalidState, "It is part of another party already"));
         }
         if into == id {
             return Err(Error::field("intoPartyId", "must be another party"));

@@ -6,7 +6,7 @@ use super::seats::{
 use super::wire::{MembershipView, UserView};
 use super::{Draft, Users};
 use crate::api_key;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::quoting::quoted;
 use answers::Ask;
@@ -93,7 +93,7 @@ pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
         .filter(invitation::of_address(&draft.email));
     if here.count(&cx.db).await? > 0 {
         return Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "Another of the users already has this value".into(),
             errors: FieldErrors::one(
                 "email",

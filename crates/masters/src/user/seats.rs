@@ -1,7 +1,7 @@
 //! In which companies somebody is, and with which rights.
 
 use super::wire::MembershipView;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission;
 use answers::Ask;
@@ -65,7 +65,7 @@ pub(super) async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, excep
         return Ok(());
     }
     Err(Error::conflict(
-        "last_owner",
+        Code::LastOwner,
         "The company would be left without an owner who can log in; make another one first",
     ))
 }

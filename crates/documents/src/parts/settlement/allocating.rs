@@ -16,7 +16,7 @@ use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::note_change;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
 use crate::stored::AsJson;
@@ -95,7 +95,7 @@ pub(crate) enum Touch {
 
 async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
     let source =
-        find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
+        find(cx, source).await?.ok_or_else(|| Error::conflict(Code::InvalidState, "Nothing of it is open to allocate"))?;
     let Some(target) = find(cx, asked.target).await? else {
         return Err(Error::field(
             &format!("{path}targetId"),

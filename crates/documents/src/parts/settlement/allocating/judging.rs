@@ -3,7 +3,7 @@
 use super::AllocationAsked;
 use super::wire::decimals;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::money::Money;
 use books::chart::Chart;
 use rules::purpose::Purpose;
@@ -111,7 +111,7 @@ impl Judging<'_> {
                     )
                 };
                 return Err(Error::Conflict(Conflict {
-                    code: "over_allocated",
+                    code: Code::OverAllocated,
                     title: title.into(),
                     errors: FieldErrors::one(
                         &at(field),
@@ -136,7 +136,7 @@ impl Sides {
             let Some(until) = until.filter(|_| wanted > left) else { continue };
             let shown = Ord::max(left, Money::ZERO).with_decimals(decimals(item)?);
             return Err(Error::Conflict(Conflict {
-                code: "over_allocated",
+                code: Code::OverAllocated,
                 title: format!("More would be settled than is open until {until}"),
                 errors: FieldErrors::one(
                     &format!("{path}{field}"),
