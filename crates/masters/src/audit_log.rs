@@ -282,6 +282,7 @@ mod tests {
                 updated_since: None,
                 filters: filters.collect(),
                 point: Point::default(),
+                fields: None,
             };
             let found = asked(&query).map_err(|why| said(Err::<(), _>(why)));
             assert_eq!(found, expected.map_err(str::to_owned), "{after:?} {limit:?}");

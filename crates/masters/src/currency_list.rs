@@ -170,6 +170,7 @@ mod tests {
             updated_since: None,
             filters,
             point: Point::default(),
+            fields: None,
         }
     }
 

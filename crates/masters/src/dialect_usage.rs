@@ -252,6 +252,7 @@ mod tests {
                 updated_since: None,
                 filters: filters.to_vec(),
                 point: Point::default(),
+                fields: None,
             };
             uses.iter().map(|one| is_asked_for(one, &query)).collect::<Vec<_>>()
         };

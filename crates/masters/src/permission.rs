@@ -2,7 +2,7 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, BookMoney};

@@ -4,7 +4,7 @@
 
 use crate::account::keepers::{Claim, check_claims, settle};
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::RecordId;
 use crate::money::Percent;

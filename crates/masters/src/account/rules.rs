@@ -1,7 +1,7 @@
 //! What an account may become, given the rest of the chart and what was posted to it.
 
 use crate::business;
-use crate::error::{Code, Code, Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use books::balances::{Balance, Balances, balances};

@@ -94,8 +94,9 @@ pub(crate) enum Touch {
 }
 
 async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
-    let source =
-        find(cx, source).await?.ok_or_else(|| Error::conflict(Code::InvalidState, "Nothing of it is open to allocate"))?;
+    let source = find(cx, source)
+        .await?
+        .ok_or_else(|| Error::conflict(Code::InvalidState, "Nothing of it is open to allocate"))?;
     let Some(target) = find(cx, asked.target).await? else {
         return Err(Error::field(
             &format!("{path}targetId"),
