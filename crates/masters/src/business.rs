@@ -3,6 +3,7 @@
 //! Owns: the company's own data, its settings, who may see it. Refuses: to vanish while it has records.
 
 mod settings;
+mod tests;
 mod wire;
 
 use crate::account::keepers::{Claim, check_claims, settle};
@@ -422,6 +423,3 @@ fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
         role: seat.role,
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,6 +5,7 @@
 
 mod open;
 mod relations;
+mod tests;
 mod wire;
 
 use crate::bank;
@@ -346,6 +347,3 @@ fn view(
         tags: row.tags.0,
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn before_a_password_is_chosen_one_sees_who_one_is_chooses_and_leaves() {
         let open = |of: &ResourceOperations| -> Vec<&str> {
-            let extras = of.verbs().into_iter().filter(|verb| comes_before_the_password(of, *verb));
+            let extras = of.verbs().filter(|verb| comes_before_the_password(of, *verb));
             extras.filter_map(|verb| of.extra(verb)).map(|extra| extra.name).collect()
         };
         assert_eq!(open(&ResourceOperations::of::<Profile>()), ["Get", "ChangePassword", "LogOut"]);

@@ -7,6 +7,7 @@
 
 mod account;
 mod seats;
+mod tests;
 mod wire;
 
 use crate::api_key;
@@ -298,6 +299,3 @@ impl Rows for Users {
         Ok(rows.into_iter().map(view).collect())
     }
 }
-
-#[cfg(test)]
-mod tests;

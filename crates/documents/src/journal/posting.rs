@@ -1,5 +1,7 @@
 //! What a journal comes to and what it posts: rules without a database, tested by tables.
 
+mod tests;
+
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::currency::Currency;
 use crate::document::{Head, Purpose, SettledEntry};
@@ -226,50 +228,4 @@ fn unbalanced<F: Funds>(debit: F, credit: F, currency: &str) -> Error {
     };
     let (debit, credit) = (debit.with_decimals(places), credit.with_decimals(places));
     Error::field("lines", format!("debits of {debit} and credits of {credit} {currency} must be equal"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::money::Money;
-
-    fn asked(amounts: &[&str]) -> JournalAsked {
-        let line = |amount: &&str| JournalLineAsked {
-            id: None,
-            account: RecordId::default(),
-            party: None,
-            amount: Money::parse(amount).unwrap(),
-            description: None,
-            due_date: None,
-            currency: None,
-            exchange_rate: None,
-            tax: crate::journal::TaxAsked::default(),
-        };
-        JournalAsked {
-            kind: JournalKind::General,
-            currency: Some("USD".into()),
-            exchange_rate: None,
-            reverse_on: None,
-            tax_date: None,
-            lines: amounts.iter().map(line).collect(),
-            fiscal_year: None,
-            held: kit::reference::Held::default(),
-        }
-    }
-
-    #[test]
-    fn a_total_is_converted_once_and_spread_to_the_cent() {
-        let business = Business::sample();
-        for (amounts, rate, expected) in [
-            (&["10.01", "10.01", "10.01", "-30.03"][..], "0.3333", &["3.34", "3.33", "3.34", "-10.01"][..]),
-            (&["0.01", "0.01", "-0.02"], "0.4", &["0", "0.01", "-0.01"]),
-            (&["1000", "-1000"], "0.9", &["900", "-900"]),
-        ] {
-            let asked = asked(amounts);
-            let rates = vec![Rate::parse(rate).unwrap(); amounts.len()];
-            let base = in_base(&business, &asked, &rates).unwrap();
-            let shown: Vec<String> = base.iter().map(ToString::to_string).collect();
-            assert_eq!(shown, expected, "{amounts:?} at {rate}");
-        }
-    }
 }

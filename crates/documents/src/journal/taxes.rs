@@ -150,3 +150,103 @@ impl Told<'_> {
         common.journal(&of, line).map_err(too_large)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{JournalKind, TaxAsked};
+    use crate::samples::{id, money, said, taxes};
+    use rules::tax::TaxKind::Standard;
+
+    fn line(account: u128, tax: TaxAsked) -> JournalLineAsked {
+        JournalLineAsked {
+            id: None,
+            account: id(account),
+            party: None,
+            amount: money("19"),
+            description: None,
+            due_date: None,
+            currency: None,
+            exchange_rate: None,
+            tax,
+        }
+    }
+
+    /// What is found of a line, in a journal of a kind and a currency, where the code 8000 is of a direction and so many
+    /// components.
+    fn found(
+        (kind, currency): (JournalKind, Option<&str>),
+        of: (TaxDirection, usize),
+        line: JournalLineAsked,
+    ) -> String {
+        let codes = taxes(of.0, &[("19", Standard, "100"), ("1", Standard, "100")][..of.1]);
+        let asked = JournalAsked {
+            kind,
+            currency: currency.map(str::to_owned),
+            exchange_rate: None,
+            reverse_on: None,
+            tax_date: None,
+            lines: vec![line.clone()],
+            fiscal_year: None,
+            held: kit::reference::Held::default(),
+        };
+        let mut faults = crate::error::FieldErrors::default();
+        judge(&mut Fault(&mut faults, 0), (&Business::sample(), &books::chart::sample(), &codes), &asked, &line);
+        if faults.is_empty() { String::new() } else { said(&Error::from(faults)) }
+    }
+
+    #[test]
+    fn a_line_tells_of_a_tax_that_there_is_on_a_side_that_it_has() {
+        use TaxDirection::{Both, Purchase, Sales};
+        let coded = || TaxAsked { code: Some(id(8_000)), ..TaxAsked::default() };
+        let on = |side: TaxSide| TaxAsked { side: Some(side), ..coded() };
+        let of = |component: u128| TaxAsked { component: Some(id(component)), ..coded() };
+        let based = |base: &str| TaxAsked { base: Some(money(base)), ..coded() };
+        let alone = |tax: TaxAsked| TaxAsked { code: None, ..tax };
+        let books = (JournalKind::General, None);
+        let finer = "lines[0].taxBase must have at most";
+        for (journal, code, account, tax, answer) in [
+            (books, (Purchase, 1), 6000, TaxAsked::default(), ""),
+            (books, (Purchase, 1), 6000, coded(), ""),
+            (books, (Purchase, 1), 1400, coded(), ""),
+            (books, (Purchase, 1), 6000, alone(on(TaxSide::Sale)), "lines[0].taxSide needs taxCodeId"),
+            (books, (Purchase, 1), 6000, alone(of(9_001)), "lines[0].taxComponentId needs taxCodeId"),
+            (books, (Purchase, 1), 6000, alone(based("100")), "lines[0].taxBase needs taxCodeId"),
+            (
+                books,
+                (Purchase, 1),
+                6000,
+                TaxAsked { code: Some(id(1)), ..coded() },
+                "lines[0].taxCodeId names no tax code",
+            ),
+            (
+                (JournalKind::Opening, None),
+                (Purchase, 1),
+                6000,
+                coded(),
+                "lines[0].taxCodeId has no place in an opening journal",
+            ),
+            (books, (Both, 1), 6000, coded(), "lines[0].taxSide is required: T is for sales and purchases"),
+            (books, (Both, 1), 6000, on(TaxSide::Sale), ""),
+            (books, (Sales, 1), 6000, on(TaxSide::Purchase), "lines[0].taxSide must be the other one"),
+            (books, (Sales, 1), 6000, on(TaxSide::Sale), ""),
+            (books, (Purchase, 1), 1400, of(9_001), ""),
+            (books, (Purchase, 1), 1400, of(9_002), "lines[0].taxComponentId names no component of T"),
+            (books, (Purchase, 2), 1400, of(9_002), ""),
+            (books, (Purchase, 2), 1400, coded(), "lines[0].taxComponentId is required: T has several"),
+            // Of a base all components are told.
+            (books, (Purchase, 2), 6000, coded(), ""),
+            (books, (Purchase, 1), 1400, based("100"), ""),
+            (books, (Purchase, 1), 1400, based("-100"), "lines[0].taxBase must not be negative"),
+            (books, (Purchase, 1), 6000, based("100"), "lines[0].taxBase is for lines on accounts of tax"),
+            // In the company's currency as in any other.
+            (books, (Purchase, 1), 1400, based("100.001"), finer),
+            ((JournalKind::General, Some("JPY")), (Purchase, 1), 1400, based("100.5"), finer),
+            ((JournalKind::General, Some("KWD")), (Purchase, 1), 1400, based("100.001"), ""),
+        ] {
+            let shown = format!("{journal:?} {code:?} {account} {tax:?}");
+            let found = found(journal, code, line(account, tax));
+            assert!(found.starts_with(answer) && found.is_empty() == answer.is_empty(), "{shown}: {found}");
+        }
+    }
+}

@@ -6,6 +6,7 @@
 
 mod following;
 mod sources;
+mod tests;
 
 use super::complete::{UNTAXED, price_in};
 use super::derived;
@@ -296,6 +297,3 @@ const fn followable(direction: Direction, is_return: bool) -> &'static str {
         Direction::DebitNote => "the invoice, or of a receipt note that sent goods back",
     }
 }
-
-#[cfg(test)]
-mod tests;

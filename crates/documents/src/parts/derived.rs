@@ -1,5 +1,7 @@
 //! What a line that is made of another leaves unsaid: that it is a share, and what of the discount is its own.
 
+mod tests;
+
 use super::derivation::{Source, Sources};
 use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};

@@ -187,19 +187,18 @@ mod tests {
 
     #[test]
     fn an_account_comes_to_what_it_holds_and_a_group_to_all_below_it() {
-        let group = ("/isGroup", json!(true));
-        let income = ("/type", json!("income"));
+        let (group, income) = ([("/isGroup", json!(true))], [("/type", json!("income"))]);
         let business = Business::sample();
         for (row, balance, base, level) in [
             // In euros, whatever its lines were in: -10.00 and 45.00.
             (account(1010, Some(10), &[]), "35.00", "35.00", 2),
             // In dollars, and 900.00 with 50.00 for the company.
             (account(1020, Some(10), &[("/currency", json!("USD"))]), "1000.00", "950.00", 2),
-            (account(10, Some(1), &[group.clone()]), "985.00", "985.00", 1),
-            (account(1, None, &[group]), "985.00", "985.00", 0),
+            (account(10, Some(1), &group), "985.00", "985.00", 1),
+            (account(1, None, &group), "985.00", "985.00", 0),
             // On its own side.
-            (account(4000, None, &[income.clone()]), "985.00", "985.00", 0),
-            (account(4100, None, &[income]), "0.00", "0.00", 0),
+            (account(4000, None, &income), "985.00", "985.00", 0),
+            (account(4100, None, &income), "0.00", "0.00", 0),
         ] {
             let number = row.code.clone();
             let view = serde_json::to_value(figures().view(&business, row).unwrap()).unwrap();
@@ -208,6 +207,12 @@ mod tests {
             assert_eq!(view["hasEntries"], json!(["1010", "1020", "4000"].contains(&number.as_str())), "{number}");
             assert_eq!(view["systemRole"], if number == "4000" { json!("income") } else { json!(null) });
         }
+    }
+
+    /// Each account with those below it.
+    fn drawn(nodes: &[AccountNode]) -> String {
+        let drawn = nodes.iter().map(|node| [&node.account.code, "(", &drawn(&node.children), ")"].concat());
+        drawn.collect()
     }
 
     #[test]
@@ -221,9 +226,8 @@ mod tests {
         let view = |number, parent| figures.view(&Business::sample(), account(number, parent, &[])).unwrap();
         let views = [view(1, None), view(10, Some(1)), view(1010, Some(10)), view(1020, Some(10)), view(4000, None)];
         let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
-        views.into_iter().for_each(|view| below.entry(view.parent_id).or_default().push(view));
-        fn drawn(nodes: &[AccountNode]) -> String {
-            nodes.iter().map(|node| format!("{}({})", node.account.code, drawn(&node.children))).collect()
+        for view in views {
+            below.entry(view.parent_id).or_default().push(view);
         }
         assert_eq!(drawn(&nodes(&mut below, None)), "1(10(1010()1020()))4000()");
     }

@@ -384,10 +384,8 @@ mod tests {
             (SystemRole::BankFees, vec![("/type", json!("income"))], false),
             (SystemRole::RetainedEarnings, vec![("/type", json!("retainedEarnings"))], true),
         ] {
-            let answer = match suits {
-                true => "fine".to_owned(),
-                false => format!("in_use: type: must suit the role {role}, which the account has"),
-            };
+            let refused = format!("in_use: type: must suit the role {role}, which the account has");
+            let answer = if suits { "fine" } else { refused.as_str() };
             assert_eq!(said(check_role(role, &wanted(&changes))), answer, "{role} {changes:?}");
         }
     }

@@ -1,5 +1,7 @@
 //! What companies are held to, and what follows where accounts change their roles.
 
+#![cfg(test)]
+
 use super::*;
 use crate::samples::{draft, id, row, said};
 use kit::samples::hold;

@@ -1,5 +1,7 @@
 //! What parties are held to.
 
+#![cfg(test)]
+
 use super::*;
 use crate::samples::{draft, id, row, said};
 use kit::samples::{checked, hold, told};

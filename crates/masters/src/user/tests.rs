@@ -1,5 +1,7 @@
 //! Who may be invited, changed and managed, and what the logs tell of them.
 
+#![cfg(test)]
+
 use super::*;
 use crate::ids::{BusinessId, UserId};
 use crate::samples::{id, said};

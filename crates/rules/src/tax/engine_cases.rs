@@ -123,6 +123,13 @@ fn every_case_comes_to_the_coin() {
             ..PLAIN
         },
         Case {
+            name: "2.11, one of which there are no coins",
+            tax: VAT20,
+            lines: &[("10", "1", "2"), ("10", "1", "2.001")],
+            expected: "StatedFiner(1)",
+            ..PLAIN
+        },
+        Case {
             name: "a stated tax inside the price moves the net",
             inclusive: true,
             tax: VAT20,

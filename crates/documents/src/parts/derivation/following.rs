@@ -1,5 +1,7 @@
 //! What a document does to the lines that it follows.
 
+mod tests;
+
 use super::sources::{Source, Sources, named};
 use crate::day::Day;
 use crate::document::{identity, invalid_state};
@@ -253,6 +255,3 @@ impl<'s> Following<'s> {
         Err(Error::Conflict(Conflict { code: Code::OverFulfilment, title, errors: self.faults }))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
 //! What may follow what.
 
+#![cfg(test)]
+
 use super::*;
 use crate::document::Content;
 use crate::error::Error;

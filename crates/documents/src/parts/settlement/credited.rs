@@ -3,6 +3,8 @@
 //! Owns: that the books say on every open day what [`given_back`] says of what is in them. It is followed up after every
 //! command that settles, credits or changes such a document; what differs is posted for itself.
 
+mod tests;
+
 use super::allocating::accounts;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -414,6 +416,3 @@ fn lines(
 fn too_large(_: TooLarge) -> Error {
     Error::too_large()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,7 @@
 //! What receipts and payments post: rules without a database.
 
+mod tests;
+
 use super::MoneyAsked;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Money};
@@ -121,6 +123,3 @@ impl Posting<'_> {
         Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
     }
 }
-
-#[cfg(test)]
-mod tests;

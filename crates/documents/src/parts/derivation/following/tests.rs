@@ -1,5 +1,7 @@
 //! How far lines of orders and notes may be followed, and what that does to them.
 
+#![cfg(test)]
+
 use super::*;
 use crate::document::Content;
 use crate::parts::TradeFigures;

@@ -70,7 +70,8 @@ impl Judging<'_> {
             let places = decimals(&source)?;
             match asked.source_amount {
                 None => {
-                    faults.add(at("sourceAmount"), format!("is required: how much {} is used up?", source.currency))
+                    let why = format!("is required: how much {} is used up?", source.currency);
+                    faults.add(at("sourceAmount"), why);
                 }
                 Some(amount) if !amount.fits(places) => {
                     faults.add(

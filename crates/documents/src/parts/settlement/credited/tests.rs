@@ -1,5 +1,7 @@
 //! What the books are short of, day by day, of what credits give back.
 
+#![cfg(test)]
+
 use super::*;
 use crate::samples::{day, id, money};
 

@@ -1,5 +1,7 @@
 //! What receipts and payments post, as the worked examples have it.
 
+#![cfg(test)]
+
 use super::super::direct::{figures, for_party, tells};
 use super::*;
 use crate::parts::line::TaxChoice;
