@@ -75,7 +75,7 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         }
         None => None,
     };
-    let metrics = settings.metrics.map(bind).transpose()?;
+    let metrics = settings.metrics.told_at().map(bind).transpose()?;
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books, signs_in(is_demo)));

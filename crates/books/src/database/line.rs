@@ -85,12 +85,11 @@ impl<T> Line<T> {
     pub(super) fn take(&self) -> Option<(T, Turn)> {
         let mut inner = self.lock();
         let since = self.now();
-        let (one, of) = match inner.own.pop_front() {
-            Some(one) => (one, None),
-            None => {
-                let ((company, caller), one) = inner.asked.next(since)?;
-                (one, Some(Who { company, caller }))
-            }
+        let (one, of) = if let Some(one) = inner.own.pop_front() {
+            (one, None)
+        } else {
+            let ((company, caller), one) = inner.asked.next(since)?;
+            (one, Some(Who { company, caller }))
         };
         drop(inner);
         watch().inspect(|watch| watch.waiting(-1));

@@ -64,7 +64,7 @@ pub(super) async fn of_one(settings: &Settings, asked: &Making) -> Result<String
     let draft = Draft::begin(&asked.to)?;
     let made = made(settings, &draft.folder, asked.verify).await?;
     draft.finish()?;
-    stamp::copied(&settings.data);
+    stamped(settings, asked);
     Ok(format!("{}\nthe copy is {}; keep the master key apart from it", told(&made), asked.to.display()))
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn of_all(settings: &Settings, asked: &Making) -> Result<String
         private::sync_folder(&folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
         let (bytes, sha256) = manifest::sum(&folder.join(manifest::NAME), |_| Ok(()))?;
         lines.push(format!("{host}: {}", told(&made)));
-        stamp::copied(&own.data);
+        stamped(&own, asked);
         parts.push(Part { name: host, bytes, sha256 });
     }
     if parts.is_empty() {
@@ -89,9 +89,17 @@ pub(super) async fn of_all(settings: &Settings, asked: &Making) -> Result<String
     }
     manifest::write(&draft.folder, &Tenants { made: Clock::system().now(), tenants: parts })?;
     draft.finish()?;
-    stamp::copied(&settings.data);
+    stamped(settings, asked);
     lines.push(format!("the copy is {}; keep the master keys apart from it", asked.to.display()));
     Ok(lines.join("\n"))
+}
+
+/// Notes that a copy was made, and that its books were proved where that was asked for.
+fn stamped(settings: &Settings, asked: &Making) {
+    stamp::copied(&settings.data);
+    if asked.verify {
+        stamp::proved(&settings.data, true);
+    }
 }
 
 fn told(made: &Manifest) -> String {

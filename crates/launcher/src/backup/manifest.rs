@@ -86,7 +86,8 @@ struct Written {
 }
 
 fn hex(context: Context) -> String {
-    context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = context.finish().as_ref().to_vec().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
 pub(super) fn sha256(text: &str) -> String {

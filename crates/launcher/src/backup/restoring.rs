@@ -200,13 +200,12 @@ async fn brought_back(ready: &Ready, asked: &Restoring) -> Result<String, String
     }
     let url = settings.database.expose();
     let copy = from.join(manifest.engine.file());
-    let (aside, ended) = match database::file_of(url) {
-        Some(place) => from_file(ready, asked, (&copy, &place)).await?,
-        None => {
-            checked(&copy, manifest, |_| Ok(()))?;
-            postgres::load(url, &copy, asked.replace).await?;
-            (None, made_of_now(ready, settings, asked.verify).await?)
-        }
+    let (aside, ended) = if let Some(place) = database::file_of(url) {
+        from_file(ready, asked, (&copy, &place)).await?
+    } else {
+        checked(&copy, manifest, |_| Ok(()))?;
+        postgres::load(url, &copy, asked.replace).await?;
+        (None, made_of_now(ready, settings, asked.verify).await?)
     };
     let mut lines = vec![format!("brought back the books of {}", manifest.made)];
     lines.extend(aside.map(|aside| format!("the books that were there are kept as {}", aside.display())));

@@ -92,6 +92,25 @@ pub struct Retiring {
     pub after: AfterSunset,
 }
 
+/// Whether it is told how the server does, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metrics {
+    pub enabled: bool,
+    pub listen: SocketAddr,
+}
+
+impl Metrics {
+    /// Where it is told, if it is.
+    pub fn told_at(self) -> Option<SocketAddr> {
+        self.enabled.then_some(self.listen)
+    }
+}
+
+fn metrics(reader: &mut Reader<'_>) -> Option<Metrics> {
+    let (enabled, listen) = (reader.flag("Metrics:Enabled"), reader.listen("Metrics:Listen", "http://"));
+    Some(Metrics { enabled: enabled?, listen: listen? })
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub edition: Edition,
@@ -153,8 +172,7 @@ pub struct Settings {
     pub write_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
-    /// Where it is told how the server does, where it is.
-    pub metrics: Option<SocketAddr>,
+    pub metrics: Metrics,
     pub cors_origins: Vec<String>,
     /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
     pub compare_enabled: bool,
@@ -225,10 +243,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
     let log_format = reader.choice("Logging:Format", &formats);
     let cors_origins = reader.origins("Cors:Origins");
-    let metrics_enabled = reader.flag("Metrics:Enabled");
-    let metrics_listen = reader.listen("Metrics:Listen", "http://");
-    let compare_enabled = reader.flag("Compare:Enabled");
-    let compare_users = reader.texts("Compare:Users");
+    let metrics = metrics(reader);
+    let (compare_enabled, compare_users) = (reader.flag("Compare:Enabled"), reader.texts("Compare:Users"));
     let trusted_proxies = reader.networks("TrustedProxies");
     let shutdown_grace = reader.duration("Shutdown:Grace");
     Some(Settings {
@@ -277,7 +293,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         write_time: write_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
-        metrics: Some(metrics_listen?).filter(|_| metrics_enabled == Some(true)),
+        metrics: metrics?,
         cors_origins,
         compare_enabled: compare_enabled?,
         compare_users,
@@ -405,7 +421,8 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
         ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),
-        ("Metrics", old.metrics != new.metrics),
+        ("Metrics:Enabled", old.metrics.enabled != new.metrics.enabled),
+        ("Metrics:Listen", old.metrics.listen != new.metrics.listen),
         ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
         ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),
     ];

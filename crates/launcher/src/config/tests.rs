@@ -1,7 +1,7 @@
 //! The layers, what is told of them, and (in `values`) what stands in them.
 
 use super::keys::KEYS;
-use super::settings::Secret;
+use super::settings::{Metrics, Secret};
 use super::*;
 use crate::dialects::SPOKEN;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         requests_at_once: 1024,
         log_level: "info".into(),
         log_format: LogFormat::Auto,
-        metrics: None,
+        metrics: Metrics { enabled: false, listen: "127.0.0.1:9464".parse().unwrap() },
         cors_origins: Vec::new(),
         compare_enabled: true,
         compare_users: Vec::new(),
@@ -427,6 +427,8 @@ fn what_needs_a_restart_is_named() {
         "ConnectionStrings:Default" => "sqlite:other",
         "Database:AutoMigrate" | "Compare:Enabled" => "false",
         "JwtSettings:Secret" | "Security:MasterKey" => SECRET,
+        "Metrics:Enabled" => "true",
+        "Metrics:Listen" => "127.0.0.1:9999",
         "Logging:Level" => "warn",
         "Logging:Format" => "json",
         "Cors:Origins" => "https://x.example",

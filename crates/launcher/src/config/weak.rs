@@ -60,7 +60,7 @@ fn of_the_way(settings: &Settings) -> Vec<String> {
              read and change what is said; add ?sslmode=verify-full"
         ));
     }
-    if let Some(metrics) = settings.metrics.filter(|address| !address.ip().is_loopback()) {
+    if let Some(metrics) = settings.metrics.told_at().filter(|address| !address.ip().is_loopback()) {
         found.push(format!(
             "Metrics:Listen: {metrics} tells everybody who reaches it how the server does; let only who watches over it"
         ));

@@ -119,12 +119,11 @@ async fn of_books(settings: &Settings) -> Vec<Finding> {
     let mut all = Vec::new();
     for host in hosts {
         let own = tenants::normal_host(&host).and_then(|host| tenants::tenant_settings(settings, &host));
-        let found = match own {
-            Some(own) => books::found(&own).await,
-            None => {
-                let todo = "see duet tenant list, and name one of these";
-                vec![Finding::critical("database", "there is no such tenant", todo)]
-            }
+        let found = if let Some(own) = own {
+            books::found(&own).await
+        } else {
+            let todo = "see duet tenant list, and name one of these";
+            vec![Finding::critical("database", "there is no such tenant", todo)]
         };
         all.extend(found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }));
     }

@@ -1,6 +1,6 @@
 //! A door of its own for who watches over the server: few come, and each is answered the same.
 
-use super::{ACCEPT_AGAIN, TOLD_WITHIN};
+use super::ACCEPT_AGAIN;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -48,7 +48,7 @@ pub(crate) async fn serve<F>(
                 Ok::<_, Infallible>(answered)
             });
             let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(TOLD_WITHIN.max(STAY / 5)).max_buf_size(16 * 1024);
+            http.timer(TokioTimer::new()).header_read_timeout(STAY).max_buf_size(16 * 1024);
             let spoken = http.serve_connection(TokioIo::new(tcp), service);
             // Who stays for longer comes again.
             let _ended = tokio::time::timeout(STAY, spoken).await;

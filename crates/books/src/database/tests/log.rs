@@ -181,7 +181,13 @@ async fn a_log_beside_a_copy_ends_nobodys_reads_until_it_is_very_long() {
     assert!(ballast.longest <= 9 * BUDGET + BATCH, "the log grew to {} bytes", ballast.longest);
     drop(ours);
     drop(copied);
-    ballast.write(2 * BUDGET).await;
+    // On a busy machine what was ended takes its time to be gone, and room is asked for once more a budget later.
+    for _ in 0..16 {
+        ballast.write(2 * BUDGET).await;
+        if ballast.place.log_bytes() <= BUDGET + BATCH {
+            break;
+        }
+    }
     assert!(ballast.place.log_bytes() <= BUDGET + BATCH, "{} bytes", ballast.place.log_bytes());
     ballast.end().await;
 }
