@@ -295,7 +295,7 @@ const FAULTS: &str = "
     const named = one => (one.getAttribute('aria-label') || one.labels?.[0]?.textContent || one.getAttribute('title')
         || (['A', 'BUTTON', 'SUMMARY'].includes(one.tagName) ? one.textContent : '')).trim() !== '';
     const faults = [];
-    const wide = document.documentElement.scrollWidth - innerWidth;
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
     if (wide > 0) faults.push('wider than the window by ' + wide);
     if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
     if (document.documentElement.lang === '') faults.push('no language');

@@ -116,7 +116,8 @@ impl Browser {
 
     /// As wide as a desk or a phone, whatever a window may be.
     pub fn resize(&self, width: u32, height: u32) {
-        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500});
+        // A phone would show all that is too wide smaller instead, and nobody would see that it is.
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         let asked = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
         self.command("POST", "/goog/cdp/execute", Some(asked));
     }
