@@ -6,7 +6,7 @@ use ledger_core::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, account_days, account_months, audit_log, books,
     documents, entries, entry_lines,
 };
-use ledger_core::clock::Clock;
+use ledger_core::clock::{Clock, Instant};
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::{BookMoney, Money};
@@ -171,28 +171,7 @@ impl Rows {
             total: worth(15_00),
             search: format!("costs of the month {number}"),
         });
-        self.audits.push(audit_log::Model {
-            business_id: company.id,
-            sequence: head.audit,
-            id: RecordId(clock.identifier()),
-            at: now,
-            user_id: Some(company.user),
-            address: Some("127.0.0.1".into()),
-            dialect: Some("B".into()),
-            request_id: Some(document.to_string()),
-            client_request_id: None,
-            action: "created".into(),
-            resource: "journals".into(),
-            resource_id: document,
-            version_from: None,
-            version_to: Some(1),
-            before: None,
-            after: None,
-            record: Some(record.into()),
-            search: None,
-            hash: "0".repeat(64).into(),
-            keyed: true,
-        });
+        self.audits.push(created(company, (clock, now), head.audit, (document, record)));
         Ok(())
     }
 
@@ -323,6 +302,37 @@ fn content(company: &Company, clock: &Clock) -> String {
          \"base\":[100,200,300,400,500,-1500]}}}}",
         lines.join(",")
     )
+}
+
+/// The record of a journal that was made, and what is said of it.
+fn created(
+    company: &Company,
+    (clock, at): (&Clock, Instant),
+    sequence: i64,
+    (document, record): (RecordId, String),
+) -> audit_log::Model {
+    audit_log::Model {
+        business_id: company.id,
+        sequence,
+        id: RecordId(clock.identifier()),
+        at,
+        user_id: Some(company.user),
+        address: Some("127.0.0.1".into()),
+        dialect: Some("B".into()),
+        request_id: Some(document.to_string()),
+        client_request_id: None,
+        action: "created".into(),
+        resource: "journals".into(),
+        resource_id: document,
+        version_from: None,
+        version_to: Some(1),
+        before: None,
+        after: None,
+        record: Some(record.into()),
+        search: None,
+        hash: "0".repeat(64).into(),
+        keyed: true,
+    }
 }
 
 /// About as long as the record that the server answers and keeps.
