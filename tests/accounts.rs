@@ -72,6 +72,54 @@ on_both_engines! {
         assert_eq!(gone.code.as_deref(), Some("in_use"));
     }
 
+    fn nothing_active_comes_below_an_archived_group(server) {
+        let company = server.company();
+        let make = |code: &str, parent: &serde_json::Value, changes: &serde_json::Value| {
+            let mut body = json!({"code": code, "name": "N", "type": "expense", "parentId": parent});
+            changes.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
+            body
+        };
+        let archived = json!({"status": "archived"});
+        let group = make("68", &company.account("6").into(), &json!({"isGroup": true, "status": "archived"}));
+        let group = json!(company.ask(Dialect::A, "POST", "accounts", "", Some(&group)).expect(201).id());
+        let quiet = company.ask(Dialect::A, "POST", "accounts", "", Some(&make("6801", &group, &archived))).expect(201);
+        for dialect in DIALECTS {
+            let path = format!("/{}", quiet.id());
+            for (method, path, code) in [("POST", "", "6802"), ("PUT", path.as_str(), "6801")] {
+                let said = company.ask(dialect, method, "accounts", path, Some(&make(code, &group, &json!({})))).expect(400);
+                assert_eq!(said.fields(), ["parentId"], "{method}");
+            }
+            let elsewhere = make("6801", &company.account("6").into(), &json!({}));
+            company.ask(dialect, "PUT", "accounts", &path, Some(&elsewhere)).expect(200);
+            let back = company.ask(dialect, "PUT", "accounts", &path, Some(&make("6801", &group, &json!({})))).expect(400);
+            assert_eq!(back.fields(), ["parentId"]);
+            company.ask(dialect, "PUT", "accounts", &path, Some(&make("6801", &group, &archived))).expect(200);
+        }
+    }
+
+    fn money_is_in_the_section_of_cash_and_nothing_else_is(server) {
+        let company = server.company();
+        for dialect in DIALECTS {
+            let make = |kind: &str, section: &str| {
+                json!({"code": format!("19{dialect:?}"), "name": "N", "type": kind, "cashFlowSection": section})
+            };
+            for (kind, section) in [("bank", "operating"), ("creditCard", "financing"), ("currentAsset", "cash")] {
+                let said = company.ask(dialect, "POST", "accounts", "", Some(&make(kind, section))).expect(400);
+                assert_eq!(said.fields(), ["cashFlowSection"], "{kind} {section}");
+            }
+            let bank = company.ask(dialect, "POST", "accounts", "", Some(&make("bank", "cash"))).expect(201).data;
+            let path = format!("/{}", bank["id"].as_str().unwrap());
+            // Sent back as it was read, with another type.
+            let mut moved = bank.clone();
+            moved["type"] = "currentAsset".into();
+            let moved = company.ask(dialect, "PUT", "accounts", &path, Some(&moved)).expect(200).data;
+            assert_eq!(moved["cashFlowSection"], "operating");
+            let mut said = moved.clone();
+            said["cashFlowSection"] = "cash".into();
+            assert_eq!(company.ask(dialect, "PUT", "accounts", &path, Some(&said)).expect(400).fields(), ["cashFlowSection"]);
+        }
+    }
+
     fn use_forbids_what_would_change_the_past(server) {
         let company = server.company();
         company.journal("2026-03-05", &[("6200", "10"), ("1010", "-10")]);

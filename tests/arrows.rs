@@ -46,7 +46,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dialect-a", &["http-kit", "ledger-core"]),
     ("dialect-b", &["http-kit", "ledger-core"]),
     ("compare", &[]),
-    ("launcher", &["compare", "convert", "dialect-a", "dialect-b", "http-kit", "ledger-core", "supervise"]),
+    ("console", &[]),
+    ("launcher", &["compare", "console", "convert", "dialect-a", "dialect-b", "http-kit", "ledger-core", "supervise"]),
     ("bench", &["launcher", "ledger-core", "migrations", "postgres-kit"]),
     ("acceptance", &["launcher"]),
 ];

@@ -8,7 +8,7 @@ use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines}
 use ledger_core::resource::operation::Verb;
 use serde_json::{Value, json};
 
-fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
+pub(crate) fn log(company: &Company<'_>, query: &str) -> Vec<Value> {
     let path = format!("?pageSize=500{query}");
     let found = company.ask(Dialect::A, "GET", "auditLog", &path, None).expect(200).data;
     found["items"].as_array().unwrap().clone()
@@ -136,7 +136,7 @@ on_both_engines! {
 }
 
 /// Takes the guards off, so that a hand behind the server's back can do its worst.
-fn unguarded(engine: Engine) -> Vec<String> {
+pub(crate) fn unguarded(engine: Engine) -> Vec<String> {
     let tables = [
         "entries",
         "entry_lines",
@@ -218,7 +218,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("a document that is gone", "DELETE FROM documents WHERE number = 'JV-2026-0001'", &["V6", "V11"]),
     ("a void that never was", "UPDATE documents SET status = 'v' WHERE number = 'JV-2026-0001'", &["V11"]),
     ("a void undone", "UPDATE documents SET status = 'p' WHERE status = 'v'", &["V11"]),
-    ("a byte of a record", "UPDATE audit_log SET after = '{}' WHERE sequence = 3", &["V7"]),
+    ("a byte of a record", "UPDATE audit_log SET record = '{}' WHERE sequence = 3", &["V7"]),
     ("another actor", "UPDATE audit_log SET user_id = NULL WHERE sequence = 3", &["V7"]),
     ("a byte of a hash", "UPDATE audit_log SET hash = '00' WHERE sequence = 3", &["V7"]),
     ("a deleted record", "DELETE FROM audit_log WHERE sequence = 3", &["V7"]),

@@ -242,7 +242,7 @@ fn the_interactive_reference_works_in_a_browser() {
 
     browser.open(&format!("http://{}/redoc/index.html?url=/swagger/v1/swagger.json", server.address));
     browser.wait("document.querySelector(\"[id$='/partiesListB'] h2\")?.textContent.includes('List parties')");
-    browser.open(&format!("http://{}/", server.address));
+    browser.open(&format!("http://{}/about", server.address));
     browser.wait("document.querySelector('h1')?.textContent === 'Duet'");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

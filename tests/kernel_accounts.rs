@@ -178,6 +178,11 @@ on_both_engines! {
                 "lines": [{"accountId": books.account("1451"), "unitPrice": 10}]
             });
             refused(&books.post("purchaseInvoices", &purchase), "lines[0].accountId", TAX);
+            // Two components are never one: what is told of them is told by their identities.
+            let mut twice = code.clone();
+            twice["components"] = json!([code["components"][0], code["components"][0]]);
+            let said = books.shop.ask("PUT", "taxCodes", &format!("/{}", id(&code)), Some(&twice)).expect(400);
+            assert_eq!(said.fields(), ["components[1].id"]);
             // Without entries it is nobody's again when the code goes.
             books.shop.ask("DELETE", "taxCodes", &format!("/{}", id(&code)), None);
             assert_eq!(books.read("1451")["keeper"], "none");

@@ -245,6 +245,10 @@ on_both_engines! {
             let merge = |into: &str| shop.act("POST", "parties", &twin, "merge", Some(&json!({"intoPartyId": into})));
             assert_eq!(merge(&p).expect(200).data["receivableBalance"].to_string(), "150.00");
             assert_eq!(entries(), posted);
+            let mut back = shop.ask("GET", "parties", &format!("/{dup}"), None).expect(200).data;
+            back["status"] = json!("active");
+            let refused = shop.ask("PUT", "parties", &format!("/{dup}"), Some(&back)).expect(409);
+            assert_eq!((refused.code.as_deref(), refused.fields()), (Some("invalid_state"), vec!["status".to_owned()]));
             // The party itself, and the list of them.
             let read = |party: &str| shop.ask("GET", "parties", &format!("/{party}"), None).expect(200).data;
             let listed = shop.ask("GET", "parties", "?pageSize=100", None).expect(200).data;

@@ -475,7 +475,9 @@ const HANDS: &[(&str, &str)] = &[
     ),
     ("a party's name", "UPDATE parties SET name = 'Evil Ltd' WHERE business_id = {b}"),
     ("a party that is gone", "DELETE FROM parties WHERE business_id = {b} AND name = 'Somebody'"),
-    ("what a document is about", "UPDATE documents SET content = content || ' ' WHERE business_id = {b}"),
+    ("what a document is about", "UPDATE documents SET content = '{}' WHERE business_id = {b}"),
+    ("where that stands", "UPDATE documents SET record = record + 1 WHERE business_id = {b}"),
+    ("what was done", "UPDATE audit_log SET record = NULL WHERE business_id = {b} AND sequence = 2"),
     ("whom a document is with", "UPDATE documents SET party_id = {nil} WHERE business_id = {b}"),
     ("what a document refers to", "UPDATE documents SET reference = 'EVIL' WHERE business_id = {b}"),
     ("a draft that is gone", "DELETE FROM documents WHERE business_id = {b}"),
@@ -805,7 +807,7 @@ pub(crate) fn chain_plainly_from(
 ) -> String {
     for sequence in which {
         let value = |(column, is_id): &(&str, bool)| {
-            let is_packed = matches!(*column, "before" | "after");
+            let is_packed = matches!(*column, "before" | "after" | "record");
             let text = match (place.is_postgres(), is_id | is_packed) {
                 (true, _) if is_packed => format!("encode(\"{column}\", 'hex')"),
                 (true, _) => format!("\"{column}\"::text"),
@@ -828,7 +830,9 @@ pub(crate) fn chain_plainly_from(
             Some(if *is_id && !text.contains('-') { whole(&text) } else { text })
         };
         let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
-        for part in std::iter::once(Some(previous.clone())).chain(CHAINED.iter().map(value)) {
+        let record = value(&("record", false)).map(|record| [Some("record".to_owned()), Some(record)]);
+        let parts = std::iter::once(Some(previous.clone())).chain(CHAINED.iter().map(value));
+        for part in parts.chain(record.into_iter().flatten()) {
             match part {
                 Some(text) => digest.update(format!("{}:{text}", text.len()).as_bytes()),
                 None => digest.update(b"-:"),

@@ -31,6 +31,11 @@ impl MigratorTrait for Migrator {
     }
 }
 
+/// The migrations that this program knows, in their order.
+pub fn known() -> Vec<String> {
+    Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect()
+}
+
 /// A number of our own that no other program locks in the same database.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 
@@ -78,7 +83,7 @@ pub async fn has_table(database: &impl ConnectionTrait, table: &str) -> Result<b
 
 /// How many migrations the database still lacks. It only looks.
 pub async fn pending(database: &impl ConnectionTrait) -> Result<usize, DbErr> {
-    let mut lacking: Vec<String> = Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
+    let mut lacking = known();
     let mut strange = Vec::new();
     for version in versions(database).await? {
         match lacking.iter().position(|name| *name == version) {

@@ -20,7 +20,7 @@ pub fn hold(request: &Request, answer: &Answer) {
         if answer.status == 404 && !operation.responses.contains_key("404") {
             continue;
         }
-        let faults = conformity::faults_of(dialect, operation, &answer.clone().into());
+        let faults = conformity::faults_of(dialect, operation, &request.path, &answer.clone().into());
         let (method, path, status) = (&request.method, &request.path, answer.status);
         assert!(faults.is_empty(), "{method} {path} is answered {status}: {faults:#?}\n{}", answer.text);
     }

@@ -7,6 +7,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 
+/// The key, as the driver knows it.
+pub const ENTER: &str = "\u{e007}";
+
 pub struct Browser {
     _driver: Kept,
     address: SocketAddr,
@@ -103,6 +106,19 @@ impl Browser {
         let element = self.element(css);
         self.command("POST", &format!("/element/{element}/clear"), Some(json!({})));
         self.command("POST", &format!("/element/{element}/value"), Some(json!({"text": text})));
+    }
+
+    /// Types into a field, after what stands there. `ENTER` is a key as well.
+    pub fn enter(&self, css: &str, text: &str) {
+        let element = self.element(css);
+        self.command("POST", &format!("/element/{element}/value"), Some(json!({"text": text})));
+    }
+
+    /// As wide as a desk or a phone, whatever a window may be.
+    pub fn resize(&self, width: u32, height: u32) {
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500});
+        let asked = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
+        self.command("POST", "/goog/cdp/execute", Some(asked));
     }
 
     /// What the console complained of.

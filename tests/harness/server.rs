@@ -264,6 +264,11 @@ fn places(folder: &std::path::Path, database: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
+/// The program itself, for whoever runs it in another way.
+pub fn program() -> &'static str {
+    PROGRAM
+}
+
 /// Runs the program to its end.
 pub fn run(arguments: &[String], input: &str) -> Output {
     run_with(arguments, input, &[])

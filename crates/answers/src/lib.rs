@@ -10,6 +10,7 @@
 mod asked;
 mod made;
 mod named;
+pub mod wanted;
 
 pub use asked::{Answers, Ask};
 pub use made::{Columns, Modelled, OfRow, Row};

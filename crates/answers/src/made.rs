@@ -1,6 +1,6 @@
 //! What rows are made into: models of tables, tuples, and structs of what is selected.
 
-use crate::Answer;
+use crate::{Answer, wanted};
 use sea_orm::sea_query::{ArrayType, ValueType};
 use sea_orm::{ActiveModelTrait, DbErr, EntityTrait, IdenStatic, Iterable, TryIntoModel, Value};
 
@@ -81,8 +81,11 @@ impl Answer {
             }
         };
         let columns = &self.columns;
-        let made = |values| T::of_row(&mut Row { columns, values, places: places.iter() });
-        self.values.chunks_exact_mut(width.max(1)).map(made).collect()
+        let made = |(row, values)| {
+            wanted::at(row)?;
+            T::of_row(&mut Row { columns, values, places: places.iter() })
+        };
+        self.values.chunks_exact_mut(width.max(1)).enumerate().map(made).collect()
     }
 
     /// The only column.
@@ -96,10 +99,11 @@ impl Answer {
         let columns: Vec<E::Column> = E::Column::iter().collect();
         let places = self.places(columns.iter().map(IdenStatic::as_str))?;
         let width = self.columns.len().max(1);
-        let made = |values: &mut [Value]| {
+        let made = |(row, values): (usize, &mut [Value])| {
+            wanted::at(row)?;
             E::model(columns.iter().zip(&places).map(|(column, place)| (*column, taken(&mut values[*place]))))
         };
-        self.values.chunks_exact_mut(width).map(made).collect()
+        self.values.chunks_exact_mut(width).enumerate().map(made).collect()
     }
 }
 

@@ -126,3 +126,47 @@ fn entities_find_short_rows_by_place_and_by_name_and_long_ones_by_name() {
     assert!(long.into_results().unwrap_err().to_string().contains("two columns named n00"));
     assert!(Answer::default().into_result().unwrap().is_none());
 }
+
+/// A row that is counted as it is read, and after some of them nobody waits any more.
+struct Counted;
+
+std::thread_local! {
+    static COUNTED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    static READER: wanted::Wanted = wanted::Wanted::default();
+}
+
+/// So many are read when whoever asked goes away.
+const LEFT_AT: usize = 5_000;
+
+impl OfRow for Counted {
+    const COLUMNS: Columns = Columns::Placed(1);
+
+    fn of_row(row: &mut Row<'_>) -> Result<Self, DbErr> {
+        COUNTED.set(COUNTED.get() + 1);
+        if COUNTED.get() == LEFT_AT {
+            READER.with(wanted::Wanted::no_more);
+        }
+        row.take::<i64>().map(|_| Self)
+    }
+}
+
+#[tokio::test]
+async fn what_is_made_of_rows_ends_within_a_portion_of_them_once_nobody_waits() {
+    let all = 100_000_i64;
+    let rows = || of(&["n"], (0..all).map(Value::from).collect());
+    let reader = READER.with(Clone::clone);
+    let made = reader.clone().by(async { (rows().read::<Counted>().err(), wanted::still()) }).await;
+    assert!(made.0.is_some() && made.1.is_err(), "whoever goes on with what was read hears it as well");
+    let counted = COUNTED.get();
+    assert!((LEFT_AT..LEFT_AT + wanted::ROWS_BETWEEN_LOOKS).contains(&counted), "{counted} rows were read");
+    let models = || of(&["id", "number", "name", "flag", "content"], things(3_000));
+    assert!(reader.by(async { models().models::<things::Entity>() }).await.is_err());
+    // What nobody in particular waits for is made to its end.
+    assert_eq!(rows().read::<Counted>().unwrap().len(), 100_000);
+    assert_eq!(models().models::<things::Entity>().unwrap().len(), 3_000);
+}
+
+fn things(count: i64) -> Vec<Value> {
+    let thing = |number: i64| [Uuid::nil().into(), number.into(), Value::String(None), true.into(), Value::Bytes(None)];
+    (0..count).flat_map(thing).collect()
+}

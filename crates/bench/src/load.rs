@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 
 /// What the kernel counts a process's time in, a second.
 pub(crate) const TICKS: u64 = 100;
@@ -78,30 +79,30 @@ pub(crate) fn megabytes(process: u32) -> Result<u64> {
 pub(crate) async fn turn(subject: Subject, asked: &Asked, clients: usize, length: Duration) -> Result<Seen> {
     let before = ticks(subject.process)?;
     let begun = Instant::now();
-    let tasks: Vec<_> = (0..clients)
-        .map(|client| {
-            let asked = asked.clone();
-            tokio::spawn(async move {
-                let mut connection = Connection::open(subject.address).await?;
-                let mut took = Vec::new();
-                let mut next = client;
-                while begun.elapsed() < length {
-                    let sent = Instant::now();
-                    let request = asked.requests.get(next % asked.requests.len()).ok_or("nothing is asked")?;
-                    let answer = connection.send(request).await?;
-                    if answer.status != asked.status {
-                        return Err(String::from_utf8_lossy(&answer.body).into_owned().into());
-                    }
-                    took.push(u64::try_from(sent.elapsed().as_micros())?);
-                    next += clients;
+    // Whoever gives up a turn takes its clients along, and these their connections.
+    let mut tasks = JoinSet::new();
+    for client in 0..clients {
+        let asked = asked.clone();
+        tasks.spawn(async move {
+            let mut connection = Connection::open(subject.address).await?;
+            let mut took = Vec::new();
+            let mut next = client;
+            while begun.elapsed() < length {
+                let sent = Instant::now();
+                let request = asked.requests.get(next % asked.requests.len()).ok_or("nothing is asked")?;
+                let answer = connection.send(request).await?;
+                if answer.status != asked.status {
+                    return Err(String::from_utf8_lossy(&answer.body).into_owned().into());
                 }
-                Ok::<_, Box<dyn std::error::Error + Send + Sync>>(took)
-            })
-        })
-        .collect();
+                took.push(u64::try_from(sent.elapsed().as_micros())?);
+                next += clients;
+            }
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(took)
+        });
+    }
     let mut took = Vec::new();
-    for task in tasks {
-        took.extend(task.await??);
+    while let Some(ended) = tasks.join_next().await {
+        took.extend(ended??);
     }
     let (lasted, spent) = (u64::try_from(begun.elapsed().as_micros())?, ticks(subject.process)? - before);
     let many = u64::try_from(took.len())?;

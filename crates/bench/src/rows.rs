@@ -1,6 +1,7 @@
 //! The rows of a posted journal, as the server writes them, without the server.
 
 use crate::Result;
+use ledger_core::books::recorded::Recorded;
 use ledger_core::books::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, account_days, account_months, audit_log, books,
     documents, entries, entry_lines,
@@ -9,6 +10,7 @@ use ledger_core::clock::Clock;
 use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::{BookMoney, Money};
+use ledger_core::packed::pack;
 use ledger_core::stored::AsJson;
 use sea_orm::sea_query::ValueType;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Query};
@@ -94,6 +96,7 @@ impl Rows {
         let (now, date): (_, Day) = (clock.now(), day(turn)?);
         let number = format!("JV-2026-{:07}", head.entry);
         let content = content(company, clock);
+        let record = Recorded::text(Some(&content), None, Some(&view(&content))).ok_or("nothing is recorded")?;
         let worth = |units: i64| BookMoney::from_units(units * 100);
         self.documents.push(documents::Model {
             business_id: company.id,
@@ -114,8 +117,9 @@ impl Rows {
             currency: "EUR".into(),
             total: worth(15_00).at_par(),
             base_total: worth(15_00),
-            // As it would be read from where it was kept.
-            content: ValueType::try_from(content.as_str().into()).map_err(|_| "a content that is no text")?,
+            // As it would be read from where it is kept.
+            content: ValueType::try_from(pack(&record).into()).map_err(|_| "a content that is no text")?,
+            record: Some(head.audit),
             entries: EntryRefs(vec![EntryRef { id: entry, number: head.entry, date }]),
             posted_at: Some(now),
             void_date: None,
@@ -183,7 +187,8 @@ impl Rows {
             version_from: None,
             version_to: Some(1),
             before: None,
-            after: Some(view(&content).into()),
+            after: None,
+            record: Some(record.into()),
             search: None,
             hash: "0".repeat(64).into(),
             keyed: true,

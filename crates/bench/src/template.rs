@@ -104,6 +104,7 @@ impl Template {
             date,
             number: Some(number.clone()),
             sequence: Some(head.entry_number),
+            record: Some(head.audit_sequence),
             entries: EntryRefs(vec![EntryRef { id: entry, number: head.entry_number, date }]),
             search: number.to_lowercase(),
             ..self.document.clone()

@@ -29,6 +29,9 @@ pub async fn read<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> Result
 /// Computes something that takes longer than a moment, without holding up what else this thread would do.
 pub fn computed<T>(compute: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
+    if supervise::gives_way() {
+        return compute();
+    }
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(compute),
         _ => compute(),

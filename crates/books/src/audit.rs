@@ -20,6 +20,7 @@ use crate::texts::search_key;
 use crate::wire_enum;
 use answers::Ask;
 use schema::key::ResourceKey;
+use schema::recorded::Recorded;
 use schema::tables::{audit_log, books};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{Condition, LikeExpr};
@@ -88,13 +89,14 @@ impl Change {
     }
 }
 
+/// A record of a change, and what is `kept` of a document from then on.
 pub fn row(
     seals: &Seals,
     business: BusinessId,
     id: RecordId,
     (sequence, at, previous): (i64, Instant, &str),
     origin: &Origin,
-    change: Change,
+    (change, kept): (Change, Option<&str>),
 ) -> audit_log::Model {
     let search = change.after.as_deref().or(change.before.as_deref()).and_then(looked_for);
     let mut row = audit_log::Model {
@@ -112,8 +114,9 @@ pub fn row(
         resource_id: change.id,
         version_from: change.version_from,
         version_to: change.version_to,
-        before: change.before.map(Packed::from),
-        after: change.after.map(Packed::from),
+        before: None,
+        after: None,
+        record: Recorded::text(kept, change.before.as_deref(), change.after.as_deref()).map(Packed::from),
         search,
         hash: HexDigest::default(),
         keyed: true,
@@ -131,8 +134,8 @@ pub async fn append(connection: &impl ConnectionTrait, record: audit_log::Model)
 /// What links a record to the chain, after the hash of the record before it.
 fn hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
     if row.keyed {
-        let mut signing = seals.sign("audit 2");
         // What is kept of the record is shorter than the record.
+        let mut signing = seals.sign(if row.record.is_some() { "audit 3" } else { "audit 2" });
         feed_all(previous, row, |part| match part {
             Part::Text(text) => signing.feed(text),
             Part::Record(record) => signing.feed_bytes(record.as_ref().map(Packed::stored)),
@@ -153,7 +156,8 @@ fn former_hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String 
 
 /// Whether a record is linked by this key, or by none where there was none.
 fn is_linked(seals: &Seals, previous: &str, row: &audit_log::Model) -> bool {
-    hash(seals, previous, row) == *row.hash || row.keyed && former_hash(seals, previous, row) == *row.hash
+    let of_before = || row.keyed && row.record.is_none() && former_hash(seals, previous, row) == *row.hash;
+    hash(seals, previous, row) == *row.hash || of_before()
 }
 
 /// A part of what is under the hash.
@@ -199,6 +203,10 @@ fn feed_all(previous: &str, row: &audit_log::Model, mut feed: impl FnMut(Part<'_
     if let Some(search) = &row.search {
         feed(Part::Text(Some("search")));
         feed(Part::Text(Some(search)));
+    }
+    if row.record.is_some() {
+        feed(Part::Text(Some("record")));
+        feed(Part::Record(&row.record));
     }
 }
 
@@ -497,9 +505,10 @@ impl Chain {
 
 /// The last version of each of these records that was kept by then, as it was answered.
 pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<HashMap<RecordId, String>> {
-    let kept: Vec<(RecordId, Option<Packed>)> = audit_log::Entity::find()
+    type Kept = (RecordId, Option<Packed>, Option<Packed>);
+    let kept: Vec<Kept> = audit_log::Entity::find()
         .select_only()
-        .columns([audit_log::Column::ResourceId, audit_log::Column::After])
+        .columns([audit_log::Column::ResourceId, audit_log::Column::After, audit_log::Column::Record])
         .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
         .filter(audit_log::Column::At.lte(at))
         .filter(among(cx, audit_log::Column::ResourceId, of))
@@ -507,7 +516,15 @@ pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<
         .into_tuple()
         .all(&cx.db)
         .await?;
-    Ok(kept.into_iter().filter_map(|(id, version)| Some((id, version?.into_inner()))).collect())
+    let mut versions = HashMap::new();
+    for (id, after, record) in kept {
+        let after = match record {
+            Some(record) => Recorded::read(&record)?.after.map(|after| after.get().to_owned()),
+            None => after.map(Packed::into_inner),
+        };
+        versions.extend(after.map(|after| (id, after)));
+    }
+    Ok(versions)
 }
 
 /// The hashes of some records, by their places in the chain.
@@ -559,7 +576,14 @@ mod tests {
             after: None,
         };
         let origin = Origin { dialect: Some("A"), ..Origin::default() };
-        row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, change)
+        row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, (change, None))
+    }
+
+    /// The states of a record stood beside each other.
+    fn of_before() -> audit_log::Model {
+        let mut row = audit_log::Model { before: Some("{}".to_owned().into()), record: None, ..sample() };
+        row.hash = hash(&seals(), "", &row).into();
+        row
     }
 
     #[test]
@@ -578,7 +602,7 @@ mod tests {
         let whole = sample();
         assert_eq!(hash(&seals(), "", &whole), *whole.hash);
         assert!(is_linked(&seals(), "", &whole) && !is_linked(&seals(), "00", &whole));
-        let tampered: [fn(&mut audit_log::Model); 11] = [
+        let tampered: [fn(&mut audit_log::Model); 13] = [
             |row| row.keyed = false,
             |row| row.search = None,
             |row| row.search = Some("other".into()),
@@ -588,7 +612,9 @@ mod tests {
             |row| row.action = "deleted".into(),
             |row| row.version_to = None,
             |row| row.before = Some("{ }".to_owned().into()),
-            |row| (row.before, row.after) = (None, row.before.take()),
+            |row| row.record = Some("{ }".to_owned().into()),
+            |row| row.record = None,
+            |row| (row.before, row.record) = (row.record.take(), None),
             |row| row.address = Some(String::new()),
         ];
         for tamper in tampered {
@@ -600,19 +626,21 @@ mod tests {
 
     #[test]
     fn records_of_before_are_linked_by_what_was_answered_and_new_ones_by_what_is_kept() {
-        let mut of_before = sample();
-        of_before.hash = former_hash(&seals(), "", &of_before).into();
-        assert!(is_linked(&seals(), "", &of_before));
-        assert_ne!(former_hash(&seals(), "", &of_before), hash(&seals(), "", &of_before));
-        of_before.before = Some("{ }".to_owned().into());
-        assert!(!is_linked(&seals(), "", &of_before));
+        let mut former = of_before();
+        former.hash = former_hash(&seals(), "", &former).into();
+        assert!(is_linked(&seals(), "", &former));
+        assert_ne!(former_hash(&seals(), "", &former), hash(&seals(), "", &former));
+        former.before = Some("{ }".to_owned().into());
+        assert!(!is_linked(&seals(), "", &former));
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
-        assert!(!is_linked(&other, "", &sample()) && is_linked(&seals(), "", &sample()));
+        for row in [sample(), of_before()] {
+            assert!(!is_linked(&other, "", &row) && is_linked(&seals(), "", &row));
+        }
     }
 
     #[test]
     fn records_from_before_there_was_a_key_are_what_they_were() {
-        let plain = audit_log::Model { keyed: false, search: None, ..sample() };
+        let plain = audit_log::Model { keyed: false, search: None, ..of_before() };
         // As it was made before.
         assert_eq!(hash(&seals(), "", &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();

@@ -1,7 +1,7 @@
 //! The chart of accounts, read.
 
 use crate::access::Business;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::stored::AsJson;
 use rules::account::{AccountStatus, AccountType};
@@ -66,7 +66,7 @@ struct Judged {
 
 fn unfilled(role: SystemRole) -> Error {
     Error::conflict(
-        "invalid_state",
+        Code::InvalidState,
         format!("No account has the role {role}; name one in the company's systemAccounts"),
     )
 }

@@ -423,6 +423,13 @@ impl<'a> Cx<'a> {
         self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
     }
 
+    /// Notes a change of a document in the company's audit log, and what is kept of it from then on. Where both stand is
+    /// answered.
+    pub fn record_kept(&self, change: Change, kept: &str) -> Result<i64> {
+        let named = (RecordId(self.new_id()), self.now);
+        self.desk()?.record_kept(self.business_id()?, named, self.origin, (change, Some(kept)))
+    }
+
     /// Notes in the installation's log what happened to the caller's account.
     pub fn record_account(&self, account: UserId, change: AccountChange) -> Result<()> {
         self.record(BusinessId::INSTALLATION, change.of(account))

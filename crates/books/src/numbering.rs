@@ -3,7 +3,7 @@
 use crate::access::Business;
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
 use schema::number_series::{self as series, Chronology, ResetOn, SeriesStatus};
@@ -51,7 +51,7 @@ impl Numbering {
             (Some(series), _) => Ok(series),
             (None, Some(_)) => Err(Error::field("seriesId", "names no number series for this kind of document")),
             (None, None) => {
-                Err(Error::conflict("invalid_state", format!("There is no default number series for {kind}")))
+                Err(Error::conflict(Code::InvalidState, format!("There is no default number series for {kind}")))
             }
         }
     }
@@ -82,7 +82,7 @@ pub async fn choose(
             format!("must not be before {}, the date of the last number of the series", counter.last_date),
         );
         return Err(Error::Conflict(Conflict {
-            code: "invalid_state",
+            code: Code::InvalidState,
             title: "The number series is chronological".into(),
             errors,
         }));
@@ -127,7 +127,7 @@ pub async fn by_hand_in(
 
 pub fn taken(number: &str) -> Error {
     Error::Conflict(Conflict {
-        code: "duplicate",
+        code: Code::Duplicate,
         title: "Another document has this number".into(),
         errors: FieldErrors::one("number", format!("{} is already used", quoted(number))),
     })

@@ -5,7 +5,7 @@
 
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, UserId};
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::lock as locks;
@@ -79,7 +79,7 @@ impl Periods {
         match self.closed_until(module, day, asker) {
             None => Ok(()),
             Some(until) => Err(Error::Conflict(Conflict {
-                code: "period_locked",
+                code: Code::PeriodLocked,
                 title: format!("The books are closed until {until}"),
                 errors: FieldErrors::one(field, format!("{day} lies in a period that is closed until {until}")),
             })),

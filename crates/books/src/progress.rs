@@ -10,7 +10,7 @@ use crate::balances::sum;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::{Desk, Standing};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use answers::Ask;
@@ -233,7 +233,7 @@ fn note(
 fn check_cover(line: &Line) -> Result<()> {
     if [line.fulfilled, line.invoiced, line.returned].iter().any(|quantity| quantity.is_negative()) {
         return Err(Error::conflict(
-            "in_use",
+            Code::InUse,
             "Goods that came with it were returned or credited since; void what credits them first",
         ));
     }
@@ -257,7 +257,7 @@ async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
         let own: Vec<&progress_moves::Model> = moves.iter().filter(|moved| moved.line_id == id).collect();
         if let Some(free) = free_again(line, day, &own).or_else(|| free_of_goods(line, (day, *step), &own)) {
             return Err(Error::Conflict(Conflict {
-                code: "over_fulfilment",
+                code: Code::OverFulfilment,
                 title: format!("More than is left before {free} of a line that it follows"),
                 errors: FieldErrors::one(
                     "date",

@@ -7,8 +7,8 @@
 
 use crate::clock::{Clock, Instant};
 use crate::error::{Error, Result};
+use crate::ids::counted;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::ExprTrait;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -85,17 +85,43 @@ fn unknown() -> Error {
 }
 
 /// Takes numbers to count records by, which nobody else will ever have: those that this transaction takes are gone once it
-/// is committed, whether they are used or not.
-pub async fn take_numbers(connection: &impl ConnectionTrait, many: u32) -> Result<Range<u64>> {
+/// is committed, whether they are used or not. There may be none for a moment.
+pub async fn take_numbers(connection: &impl ConnectionTrait, many: u32, now: Instant) -> Result<Range<u64>> {
+    let row = Entity::find_by_id(ID).one(connection).await?.ok_or_else(unknown)?;
+    let taken = u64::try_from(row.identifiers).map_err(Error::internal)?;
+    let numbers = next_numbers(taken, many, now);
+    if !numbers.is_empty() {
+        let until = i64::try_from(numbers.end).map_err(Error::internal)?;
+        let of_ours = Entity::update_many().col_expr(Column::Identifiers, until.into()).filter(Column::Id.eq(ID));
+        of_ours.exec(connection).await?;
+    }
+    Ok(numbers)
+}
+
+/// What comes behind the numbers that are taken. Where they are taken by the moment, a second that has none left has none:
+/// the next one has.
+fn next_numbers(taken: u64, many: u32, now: Instant) -> Range<u64> {
+    if taken < counted::OF_MOMENTS {
+        return taken..taken.saturating_add(u64::from(many));
+    }
+    match counted::of_second(now.seconds()) {
+        // All of a second are taken at once: whoever served these books before may have taken some of it.
+        Some(first) if first >= taken => first..first + u64::from(Ord::min(many, counted::OF_A_SECOND)),
+        Some(_) | None => taken..taken,
+    }
+}
+
+/// From now on no number is taken that was ever given away by whoever served these books later than this copy was made of
+/// them: numbers are those of the moments in which they are taken.
+pub async fn move_on(connection: &impl ConnectionTrait) -> Result<()> {
+    let first = i64::try_from(counted::OF_MOMENTS).map_err(Error::internal)?;
     Entity::update_many()
-        .col_expr(Column::Identifiers, Expr::col(Column::Identifiers).add(i64::from(many)))
+        .col_expr(Column::Identifiers, first.into())
         .filter(Column::Id.eq(ID))
+        .filter(Column::Identifiers.lt(first))
         .exec(connection)
         .await?;
-    let row = Entity::find_by_id(ID).one(connection).await?;
-    let row = row.ok_or_else(unknown)?;
-    let until = u64::try_from(row.identifiers).map_err(Error::internal)?;
-    Ok(until.saturating_sub(u64::from(many))..until)
+    Ok(())
 }
 
 /// Writes it down, unless another server is further.
@@ -107,4 +133,25 @@ pub async fn write(connection: &impl ConnectionTrait, at: Instant) -> Result<()>
         .exec(connection)
         .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_copy_are_those_of_moments_and_none_is_taken_twice() {
+        let at = |second: i64| Instant::from_micros(second * 1_000_000);
+        assert_eq!(next_numbers(7, 10, at(1_790_000_000)), 7..17, "one behind the other");
+        let first = next_numbers(counted::OF_MOMENTS, 10, at(1_790_000_000));
+        assert_eq!(first.end - first.start, 10);
+        // What is left of a second is nobody's: another who restored the same copy may be at it.
+        assert!(next_numbers(first.end, 10, at(1_790_000_000)).is_empty());
+        let next = next_numbers(first.end, 10, at(1_790_000_001));
+        assert_eq!(next.start, first.start + u64::from(counted::OF_A_SECOND));
+        // A clock that was put back gives none away again, nor does one that shows nothing sane.
+        assert!(next_numbers(next.end, 10, at(1_789_999_999)).is_empty());
+        assert!(next_numbers(next.end, 10, at(0)).is_empty());
+        assert!(next_numbers(counted::OF_MOMENTS, u32::MAX, at(1_790_000_000)).end <= next.start);
+    }
 }

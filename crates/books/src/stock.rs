@@ -21,7 +21,7 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::Standing;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity, UnitPrice};
 use adjusting::Waits;
@@ -358,7 +358,7 @@ async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> 
     let own = |fact: &stock_facts::Model| gone.iter().any(|gone| gone.fact.id == fact.id);
     if without_cancelled(cx, naming).await?.iter().any(|fact| !own(fact)) {
         let title = "What goods of it cost was changed by landed cost or a rebate; void what does so first";
-        return Err(Error::conflict("in_use", title));
+        return Err(Error::conflict(Code::InUse, title));
     }
     Ok(())
 }
@@ -380,7 +380,7 @@ async fn check_outlived(cx: &Cx<'_>, gone: &[Gone]) -> Result<()> {
         None => Ok(()),
         Some(day) => {
             let title = format!("What was made of its goods stands until {day}; void it on that day or later");
-            Err(Error::conflict("in_use", title))
+            Err(Error::conflict(Code::InUse, title))
         }
     }
 }

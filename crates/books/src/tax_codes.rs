@@ -19,6 +19,12 @@ impl TaxCodes {
         Ok(Self(table::Entity::find().filter(Column::BusinessId.eq(business)).all(connection).await?))
     }
 
+    /// For tables of cases.
+    #[cfg(any(test, feature = "samples"))]
+    pub fn sample(codes: impl IntoIterator<Item = table::Model>) -> Self {
+        Self(codes.into_iter().collect())
+    }
+
     pub fn get(&self, id: RecordId) -> Option<&table::Model> {
         self.0.iter().find(|code| code.id == id)
     }

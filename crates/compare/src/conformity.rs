@@ -6,8 +6,8 @@ use crate::dialect::{Dialect, Operation};
 use crate::wire::Answer;
 use serde_json::{Map, Value};
 
-/// Where an answer is not what the document says, each with its place.
-pub fn faults_of(dialect: &Dialect, operation: &Operation, answer: &Answer) -> Vec<(String, String)> {
+/// Where an answer to a request for a target is not what the document says, each with its place.
+pub fn faults_of(dialect: &Dialect, operation: &Operation, target: &str, answer: &Answer) -> Vec<(String, String)> {
     let Some(response) = operation.responses.get(&answer.status.to_string()) else {
         return vec![("status".to_owned(), format!("the document does not say {}", answer.status))];
     };
@@ -22,7 +22,12 @@ pub fn faults_of(dialect: &Dialect, operation: &Operation, answer: &Answer) -> V
         Some(forms) => match forms.get(form) {
             None => at_body(format!("the document does not say {form:?}")),
             Some(media) if form == "application/json" => match serde_json::from_str(&answer.body) {
-                Ok(body) => faults(dialect.schemas(), &media["schema"], &body),
+                Ok(body) => {
+                    let mut faults = Faults::new();
+                    let schemas = Schemas { named: dialect.schemas(), in_part: operation.is_narrowed(target) };
+                    schemas.check(&media["schema"], &body, "body", &mut faults);
+                    faults
+                }
                 Err(error) => at_body(format!("it is no JSON: {error}")),
             },
             Some(_) => Vec::new(),
@@ -33,7 +38,7 @@ pub fn faults_of(dialect: &Dialect, operation: &Operation, answer: &Answer) -> V
 /// What of a value a schema does not allow, each with its place. References lead to `schemas`.
 pub fn faults(schemas: &Map<String, Value>, schema: &Value, value: &Value) -> Vec<(String, String)> {
     let mut faults = Vec::new();
-    Schemas(schemas).check(schema, value, "body", &mut faults);
+    Schemas { named: schemas, in_part: false }.check(schema, value, "body", &mut faults);
     faults
 }
 
@@ -43,12 +48,16 @@ type Faults = Vec<(String, String)>;
 /// As many as are told of one answer.
 const MOST: usize = 10;
 
-struct Schemas<'d>(&'d Map<String, Value>);
+struct Schemas<'d> {
+    named: &'d Map<String, Value>,
+    /// Whether members may be missing, because others were asked for.
+    in_part: bool,
+}
 
 impl<'d> Schemas<'d> {
     /// What a reference leads to.
     fn referred(&self, reference: &Value) -> Option<&'d Value> {
-        self.0.get(reference.as_str()?.strip_prefix("#/components/schemas/")?)
+        self.named.get(reference.as_str()?.strip_prefix("#/components/schemas/")?)
     }
 
     /// What of the value the schema does not allow.
@@ -115,7 +124,7 @@ impl<'d> Schemas<'d> {
     fn check_object(&self, schema: &'d Value, value: &Value, place: &str, faults: &mut Faults) {
         let Some(members) = value.as_object() else { return };
         for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if !members.contains_key(name) {
+            if !members.contains_key(name) && !self.in_part {
                 faults.push(at(&format!("{place}.{name}"), "is missing"));
             }
         }

@@ -30,6 +30,8 @@ pub struct Parameter {
     pub name: String,
     pub description: String,
     pub required: bool,
+    /// Whether records are answered with some of their members where it is given.
+    pub narrows: bool,
     pub schema: Value,
 }
 
@@ -74,6 +76,13 @@ impl Operation {
 
     pub fn takes(&self, parameter: &str) -> bool {
         self.query.iter().any(|known| known.name == parameter)
+    }
+
+    /// Whether less was asked for than the records of its answers have. A target is a path and a query.
+    pub fn is_narrowed(&self, target: &str) -> bool {
+        let (_, query) = target.split_once('?').unwrap_or_default();
+        let mut names = query.split('&').map(|pair| pair.split_once('=').map_or(pair, |(name, _)| name));
+        names.any(|name| self.query.iter().any(|known| known.narrows && known.name == name))
     }
 
     /// What its name begins with: the resource that it is about.
@@ -313,6 +322,7 @@ fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
         name: text(&parameter["name"]),
         description: text(&parameter["description"]),
         required: parameter["required"] == true,
+        narrows: parameter["x-narrows-answer"] == true,
         schema: parameter["schema"].clone(),
     });
     let headers = at("header").map(|parameter| text(&parameter["name"])).filter(|name| name != BUSINESS_HEADER);

@@ -372,7 +372,7 @@ impl Pair {
                 let mut meaning = Meaning::of(&side.dialect, operation.as_ref().ok().copied(), &answer);
                 // Another server's answers are not for our document to judge.
                 if let (Ok(operation), true) = (operation, side.documented) {
-                    meaning.untrue = conformity::faults_of(&side.dialect, operation, &answer);
+                    meaning.untrue = conformity::faults_of(&side.dialect, operation, &request.target, &answer);
                 }
                 (Exchange { request, answer: Some(answer), failed: None, curl }, Ok(meaning))
             }

@@ -21,6 +21,17 @@ pub(crate) async fn of_what_is_open(scratch: &Place) -> Result<(), DbErr> {
     scratch.run("DROP TABLE document_counts").await
 }
 
+/// Where the record of a change stands, and what is kept of a document with it: in books of before both stand where they
+/// did.
+pub(crate) async fn of_records(scratch: &Place) -> Result<(), DbErr> {
+    for (table, kind) in [("audit_log", "blob"), ("documents", "bigint")] {
+        if !scratch.columns(table).await?.iter().any(|one| one == "record") {
+            scratch.run(&format!("ALTER TABLE {table} ADD COLUMN record {kind}")).await?;
+        }
+    }
+    Ok(())
+}
+
 /// A count for each row of sums, whose days and months books of before keep as texts.
 fn counting(table: &str, column: &str, of: &str) -> String {
     format!(

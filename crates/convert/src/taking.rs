@@ -116,6 +116,7 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
     }
     facts::of_what_was_missing(scratch).await?;
     standing::of_what_is_open(scratch).await?;
+    standing::of_records(scratch).await?;
     standing::of_lines(scratch).await
 }
 

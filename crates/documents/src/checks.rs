@@ -115,3 +115,30 @@ fn stock_is_adjusted_in_one_way_a_line() {
         Revaluations: "/date" = null => "date: is required";
     }
 }
+
+/// Of days and currencies that are left out none is the second of another.
+#[test]
+fn a_list_names_each_day_and_currency_once() {
+    let rates = |codes: serde_json::Value| {
+        json!(codes.as_array().unwrap().iter().map(|code| json!({"currency": code, "rate": 1})).collect::<Vec<_>>())
+    };
+    hold::<Revaluations>(&[
+        (&[("/rates", rates(json!(["USD", "GBP"])))], &[]),
+        (&[("/rates", rates(json!(["USD", "GBP", "USD"])))], &["rates: must name each currency once"]),
+        (
+            &[("/rates", rates(json!([null, "USD", null])))],
+            &["rates[0].currency: is required", "rates[2].currency: is required"],
+        ),
+    ]);
+    let costs = |days: serde_json::Value| {
+        let costs: Vec<_> = days.as_array().unwrap().iter().map(|day| json!({"validFrom": day, "cost": 5})).collect();
+        [("/costMethod", json!("standard")), ("/standardCosts", json!(costs))]
+    };
+    hold::<Items>(&[
+        (&costs(json!([null, "2027-01-01", "2027-02-01"])), &[]),
+        (&costs(json!(["2027-01-01", "2027-01-01"])), &["standardCosts: must each begin on a day of their own"]),
+        // Only one holds from the beginning.
+        (&costs(json!([null, null])), &["standardCosts: must each begin on a day of their own"]),
+        (&costs(json!([null, "soon"])), &["standardCosts[1].validFrom: "]),
+    ]);
+}

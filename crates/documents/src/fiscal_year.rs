@@ -4,7 +4,7 @@
 //! the company's first day of the year; these records say which of them are closed.
 
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use books::access::Business;
 use books::cx::Cx;
@@ -182,7 +182,7 @@ impl Master for FiscalYears {
         match others.one(&cx.db).await? {
             None => Ok(()),
             Some(other) => Err(Error::Conflict(Conflict {
-                code: "conflict",
+                code: Code::Conflict,
                 title: "Fiscal years do not overlap".into(),
                 errors: FieldErrors::one("start", format!("to end overlaps the fiscal year {}", other.name)),
             })),
@@ -192,7 +192,7 @@ impl Master for FiscalYears {
     async fn release(_: &Cx<'_>, row: &table::Model) -> Result<()> {
         if row.status != FiscalYearStatus::Open {
             return Err(Error::conflict(
-                "invalid_state",
+                Code::InvalidState,
                 "A fiscal year that is closed cannot be deleted; open it first",
             ));
         }

@@ -2,7 +2,7 @@
 //!
 //! Owns: prices, taxes and accounts that lines take over. What lies in stock follows from the documents that moved it.
 
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Quantity, UnitPrice};
@@ -441,7 +441,7 @@ impl Master for Items {
                        on a new one holds";
             let errors = FieldErrors::one(costs::BESIDE, why.to_owned());
             return Err(Error::Conflict(Conflict {
-                code: "in_use",
+                code: Code::InUse,
                 title: "Stock of the item was moved".into(),
                 errors,
             }));
@@ -453,7 +453,7 @@ impl Master for Items {
         for field in changed {
             errors.add(field, "cannot change, since stock of the item was moved");
         }
-        Err(Error::Conflict(Conflict { code: "in_use", title: "Stock of the item was moved".into(), errors }))
+        Err(Error::Conflict(Conflict { code: Code::InUse, title: "Stock of the item was moved".into(), errors }))
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
@@ -464,7 +464,7 @@ impl Master for Items {
             || stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some()
             || books::mentions::is_mentioned(cx, row.id).await?
         {
-            return Err(Error::conflict("in_use", "Documents name the item; set its status to archived instead"));
+            return Err(Error::conflict(Code::InUse, "Documents name the item; set its status to archived instead"));
         }
         Ok(())
     }

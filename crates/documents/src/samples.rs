@@ -4,15 +4,22 @@
 
 use crate::clock::Instant;
 use crate::day::Day;
+use crate::document::Head;
 use crate::error::Error;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{BookMoney, Money, Percent, Quantity, Rate, Rounding, UnitPrice};
 use crate::stored::AsJson;
+use books::tax_codes::TaxCodes;
 use rules::exchange::{Exchange, Home};
-use rules::tax::{TaxBoxes, TaxComponent, TaxKind, TaxRounding};
+use rules::posting::Posting;
+use rules::tax::{TaxBoxes, TaxComponent, TaxDirection, TaxKind, TaxRounding};
 use schema::aliases::Named;
-use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, documents, open_items, progress};
+use schema::party::{PartyBlock, PartyKind, PartyStatus};
+use schema::payment_term::MasterStatus;
+use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, allocations, documents, open_items, progress};
+use schema::tax_code;
 use schema::written::Written;
+use std::collections::BTreeMap;
 use words::exact::BookCoin;
 
 pub(crate) const CENT: BookCoin = BookCoin::new(2, Rounding::HalfUp);
@@ -68,7 +75,7 @@ pub(crate) fn said(why: &Error) -> String {
         other => return format!("{other:?}"),
     };
     let faults = faults.iter().map(|(field, said)| format!("{field} {}", said.join(", ")));
-    code.map(str::to_owned).into_iter().chain(faults).collect::<Vec<_>>().join("; ")
+    code.map(|code| code.to_string()).into_iter().chain(faults).collect::<Vec<_>>().join("; ")
 }
 
 /// A document in the books, of the tenth of March.
@@ -93,6 +100,7 @@ pub(crate) fn row(name: u128, kind: DocumentKind, total: &str) -> documents::Mod
         total: money(total),
         base_total: worth(total),
         content: Written::of(&(), DocumentStatus::Draft).unwrap(),
+        record: None,
         entries: EntryRefs::default(),
         posted_at: None,
         void_date: None,
@@ -124,6 +132,38 @@ pub(crate) fn item(code: u128, currency: &str, open: &str, base: &str) -> open_i
         base: worth(base),
         open: money(open),
         base_open: worth(base),
+    }
+}
+
+/// A receipt (1) that settles so much of an invoice (2), with a discount.
+pub(crate) fn settlement(amount: &str, discount: &str) -> allocations::Model {
+    allocations::Model {
+        business_id: BusinessId::default(),
+        id: id(10),
+        party_id: Named::default(),
+        source_kind: DocumentKind::Receipt,
+        source_id: id(1),
+        source_document_id: id(1),
+        target_kind: DocumentKind::SalesInvoice,
+        target_id: id(2),
+        target_document_id: id(2),
+        date: day("2026-03-10"),
+        currency: "EUR".into(),
+        amount: money(amount),
+        source_currency: "EUR".into(),
+        source_amount: money(amount),
+        discount: money(discount),
+        write_off: Money::ZERO,
+        write_off_account_id: None,
+        withheld: Money::ZERO,
+        source_base: worth(amount),
+        target_base: worth(amount),
+        exchange_gain: BookMoney::ZERO,
+        entry: None,
+        removed_on: None,
+        removed_at: None,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
     }
 }
 
@@ -167,6 +207,143 @@ pub(crate) fn components(of: &[(&str, TaxKind, &str)]) -> Vec<TaxComponent> {
         boxes: TaxBoxes::default(),
     };
     (1..).zip(of).map(component).collect()
+}
+
+/// An item of which stock is kept.
+pub(crate) fn goods(name: u128) -> schema::item::Model {
+    schema::item::Model {
+        business_id: BusinessId::default(),
+        id: id(name),
+        name: "Beans".into(),
+        name_key: "beans".into(),
+        code: None,
+        r#type: schema::item::ItemType::Stock,
+        barcode: None,
+        description: None,
+        purchase_description: None,
+        unit: None,
+        category: None,
+        sale_price: None,
+        purchase_price: None,
+        price_includes_tax: None,
+        sales_tax_code_id: None,
+        purchase_tax_code_id: None,
+        income_account_id: None,
+        expense_account_id: None,
+        inventory_account_id: None,
+        cogs_account_id: None,
+        cost_method: schema::item::CostMethod::MovingAverage,
+        standard_cost: None,
+        negative_stock: schema::item::NegativeStock::Inherit,
+        reorder_level: None,
+        status: MasterStatus::Active,
+        external_id: None,
+        tags: AsJson(Vec::new()),
+        search: String::new(),
+        version: 1,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
+        updated_at: Instant::from_micros(0),
+        updated_by: UserId::default(),
+    }
+}
+
+/// A party as it stands.
+pub(crate) fn party(status: PartyStatus, blocked: PartyBlock) -> schema::party::Model {
+    schema::party::Model {
+        business_id: BusinessId::default(),
+        id: id(3),
+        name: "Nordwind".into(),
+        name_key: "nordwind".into(),
+        code: None,
+        is_customer: true,
+        is_supplier: true,
+        kind: PartyKind::Company,
+        tax_number: None,
+        registration_number: None,
+        email: None,
+        phone: None,
+        website: None,
+        billing_address: None,
+        shipping_address: None,
+        contacts: AsJson(Vec::new()),
+        currency: None,
+        payment_term_days: None,
+        payment_term_id: None,
+        receivable_account_id: None,
+        payable_account_id: None,
+        sales_account_id: None,
+        purchase_account_id: None,
+        sales_tax_code_id: None,
+        purchase_tax_code_id: None,
+        credit_limit: None,
+        prices_include_tax: None,
+        discount_percent: None,
+        bank_details: None,
+        peppol_id: None,
+        status,
+        blocked,
+        notes: None,
+        external_id: None,
+        tags: AsJson(Vec::new()),
+        merged_into_id: None,
+        merged_at: None,
+        search: String::new(),
+        version: 1,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
+        updated_at: Instant::from_micros(0),
+        updated_by: UserId::default(),
+    }
+}
+
+/// The tax code 8000 of a side, of such components.
+pub(crate) fn taxes(direction: TaxDirection, of: &[(&str, TaxKind, &str)]) -> TaxCodes {
+    TaxCodes::sample([tax_code::Model {
+        business_id: BusinessId::default(),
+        id: id(8_000),
+        code: "T".into(),
+        name: "Tax".into(),
+        name_key: "tax".into(),
+        direction,
+        category: None,
+        report_box: None,
+        components: AsJson(components(of)),
+        valid_from: None,
+        valid_to: None,
+        status: MasterStatus::Active,
+        external_id: None,
+        search: String::new(),
+        version: 1,
+        created_at: Instant::from_micros(0),
+        created_by: UserId::default(),
+        updated_at: Instant::from_micros(0),
+        updated_by: UserId::default(),
+    }])
+}
+
+/// The head of a document of a day.
+pub(crate) fn head(date: &str) -> Head {
+    Head {
+        date: day(date),
+        status: None,
+        number: None,
+        series: None,
+        reference: None,
+        narration: None,
+        external_id: None,
+        tags: Vec::new(),
+    }
+}
+
+/// What lines come to in the company's currency, account by account; debits are positive.
+pub(crate) fn summed(posting: &Posting) -> String {
+    let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
+    for line in posting.lines() {
+        *sums.entry(line.account().0.as_u128()).or_default() += line.amount().units();
+    }
+    let shown = sums.into_iter().filter(|(_, sum)| *sum != 0);
+    shown.map(|(code, sum)| format!("{code} {}", BookMoney::from_units(sum))).collect::<Vec<_>>().join("; ")
 }
 
 /// How lines are computed, of a document at a rate.

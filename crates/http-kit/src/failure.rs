@@ -1,13 +1,13 @@
 //! The core's errors with their HTTP status, and the few faults that only HTTP knows.
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use ledger_core::error::{Error, FieldErrors, Unavailable};
+use ledger_core::error::{Code, Error, FieldErrors, Unavailable};
 
 /// What a dialect renders when a request fails.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub status: StatusCode,
-    pub code: &'static str,
+    pub code: Code,
     pub title: String,
     pub errors: FieldErrors,
     pub headers: Vec<(HeaderName, HeaderValue)>,
@@ -16,8 +16,15 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(status: StatusCode, code: &'static str, title: impl Into<String>) -> Self {
-        Self { status, code, title: title.into(), errors: FieldErrors::default(), headers: Vec::new(), detail: None }
+    fn new(code: Code, title: impl Into<String>) -> Self {
+        Self {
+            status: status(code),
+            code,
+            title: title.into(),
+            errors: FieldErrors::default(),
+            headers: Vec::new(),
+            detail: None,
+        }
     }
 
     pub fn not_found() -> Self {
@@ -25,32 +32,32 @@ impl Failure {
     }
 
     pub fn method_not_allowed() -> Self {
-        Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method_not_allowed",
-            "This path does not answer this method; see Allow",
-        )
+        Self::new(Code::MethodNotAllowed, "This path does not answer this method; see Allow")
     }
 
     pub fn payload_too_large(limit: usize) -> Self {
         let title = format!("The body is larger than {limit} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", title)
+        Self::new(Code::PayloadTooLarge, title)
     }
 
     pub fn unsupported_media_type(title: &str) -> Self {
-        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", title)
+        Self::new(Code::UnsupportedMediaType, title)
+    }
+
+    pub fn not_acceptable(kinds: &str) -> Self {
+        Self::new(Code::NotAcceptable, format!("This is answered as {kinds}, which Accept does not allow"))
     }
 
     pub fn gone() -> Self {
-        Self::new(StatusCode::GONE, "dialect_gone", "This dialect is no longer served here; move to the other one")
+        Self::new(Code::DialectGone, "This dialect is no longer served here; move to the other one")
     }
 
     pub fn unknown_host() -> Self {
-        Self::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", "Nobody keeps books here under this host name")
+        Self::new(Code::UnknownHost, "Nobody keeps books here under this host name")
     }
 
     pub fn request_timeout() -> Self {
-        Self::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The request came too slowly")
+        Self::new(Code::RequestTimeout, "The request came too slowly")
     }
 
     pub fn panicked() -> Self {
@@ -66,7 +73,7 @@ impl From<FieldErrors> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let mut failure = Self::new(status(&error), error.code(), error.title());
+        let mut failure = Self::new(error.code(), error.title());
         match error {
             Error::Validation(errors) | Error::NotAllowed { errors, .. } => failure.errors = errors,
             Error::Conflict(conflict) => failure.errors = conflict.errors,
@@ -88,19 +95,47 @@ impl From<Error> for Failure {
     }
 }
 
-fn status(error: &Error) -> StatusCode {
-    match error {
-        Error::Validation(_) | Error::MalformedJson(_) => StatusCode::BAD_REQUEST,
-        Error::Unauthenticated(_) | Error::SecondFactor => StatusCode::UNAUTHORIZED,
-        Error::Forbidden { .. } | Error::NotAllowed { .. } | Error::PasswordChange => StatusCode::FORBIDDEN,
-        Error::NotFound => StatusCode::NOT_FOUND,
-        Error::Conflict(_) | Error::InProgress => StatusCode::CONFLICT,
-        Error::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
-        Error::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
-        Error::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
-        // Without Retry-After: it would take as long again.
-        Error::Unavailable(_) | Error::TooSlow { .. } => StatusCode::SERVICE_UNAVAILABLE,
-        Error::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+/// The status that a code always has, in both dialects.
+pub const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::ValidationFailed | Code::MalformedJson => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated | Code::TotpRequired => StatusCode::UNAUTHORIZED,
+        Code::Forbidden | Code::PasswordChangeRequired => StatusCode::FORBIDDEN,
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+        Code::Conflict
+        | Code::Duplicate
+        | Code::InUse
+        | Code::InvalidState
+        | Code::PeriodLocked
+        | Code::HasAllocations
+        | Code::OverAllocated
+        | Code::OverCredit
+        | Code::OverFulfilment
+        | Code::InsufficientStock
+        | Code::CreditLimitExceeded
+        | Code::LastOwner
+        | Code::BuiltIn
+        | Code::AmountTooLarge
+        | Code::QuantityTooLarge
+        | Code::RequestInProgress => StatusCode::CONFLICT,
+        Code::DialectGone => StatusCode::GONE,
+        Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+        Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::UnknownHost => StatusCode::MISDIRECTED_REQUEST,
+        Code::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
+        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        // `too_slow` has no Retry-After: it would take as long again.
+        Code::Overloaded
+        | Code::RehearsalTooLong
+        | Code::StorageFull
+        | Code::Unavailable
+        | Code::CommitOutcomeUnknown
+        | Code::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

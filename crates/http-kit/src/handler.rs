@@ -78,20 +78,25 @@ fn shell(request: &Request) -> Result<Arc<Shell>, Failure> {
 
 fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter {
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
-        router.on(method(resource.method(verb)), move |request: Request| async move {
-            let arrival = arrival(&request);
-            let mut seen = Seen::default();
-            let answer = match shell(&request) {
-                Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
-                Err(failure) => Err(failure),
-            };
-            let mut response = answer.unwrap_or_else(|failure| {
-                seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
-                failed::<D>(arrival.as_ref(), failure)
-            });
-            tell(&mut response, seen.quota);
-            response.extensions_mut().insert(seen.caller());
-            response
+        let operation = Operation(resource.operation_id(verb).into());
+        router.on(method(resource.method(verb)), move |request: Request| {
+            let operation = operation.clone();
+            async move {
+                let arrival = arrival(&request);
+                let mut seen = Seen::default();
+                let answer = match shell(&request) {
+                    Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
+                    Err(failure) => Err(failure),
+                };
+                let mut response = answer.unwrap_or_else(|failure| {
+                    seen.refused(resource.operation_id(verb), &origin::<D>(arrival.as_ref()), &failure);
+                    failed::<D>(arrival.as_ref(), failure)
+                });
+                tell(&mut response, seen.quota);
+                response.extensions_mut().insert(seen.caller());
+                response.extensions_mut().insert(operation);
+                response
+            }
         })
     })
 }
@@ -105,6 +110,10 @@ struct Seen {
     business: Option<BusinessId>,
     quota: Option<Quota>,
 }
+
+/// What was asked, as the documents call it, for the line that the log has of each request.
+#[derive(Debug, Clone)]
+pub struct Operation(pub Arc<str>);
 
 /// Who asked and in which company, for the line that the log has of each request.
 #[derive(Debug, Clone, Copy, Default)]
@@ -172,7 +181,7 @@ fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -
         tracing::error!(request_id, clientRequestId = client, path, detail, "a request failed on our side");
     }
     let mut response = json(failure.status, body);
-    response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code));
+    response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code.as_str()));
     for (name, value) in failure.headers {
         response.headers_mut().insert(name, value);
     }
@@ -215,6 +224,15 @@ async fn unhurried<T: Send + 'static>(
     }
 }
 
+/// What a form is called.
+const fn kind(media: Media) -> &'static str {
+    match media {
+        Media::Json => "application/json",
+        Media::NdJson => "application/x-ndjson",
+        Media::Csv => "text/csv",
+    }
+}
+
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
@@ -249,6 +267,8 @@ async fn answer<D: Dialect>(
     let proved = tokio::time::timeout(patience, shell.ledger.proved(&principal, seen.business));
     let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
     welcome(&parts, proved)?;
+    let kinds: Vec<&str> = resource.media(verb).into_iter().map(kind).collect();
+    request::acceptable(&parts.headers, &kinds)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {

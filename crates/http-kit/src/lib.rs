@@ -4,6 +4,7 @@
 //! dialect by name.
 
 pub mod body;
+mod catalogue;
 pub mod dialect;
 pub mod failure;
 mod handed;

@@ -3,10 +3,12 @@
 //! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
 //! render a document that is not on its own list, and to hold a script inline.
 
+use crate::failure::Failure;
 pub use crate::prepared::Make;
 use crate::prepared::{Prepared, digest};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
+use axum::response::Response;
 use axum::routing::{MethodRouter, get};
 use std::sync::Arc;
 
@@ -32,6 +34,21 @@ pub struct Extra {
     pub script: Option<&'static str>,
 }
 
+/// The pages at the root, where there are any: one page for all views, and its files.
+pub struct Front {
+    /// Every view has a path of its own below this one.
+    pub views: &'static str,
+    pub files: Vec<FrontFile>,
+    /// The page, told in which folder the files are.
+    pub page: Box<dyn Fn(&str) -> String>,
+}
+
+pub struct FrontFile {
+    pub name: &'static str,
+    pub media_type: &'static str,
+    pub text: &'static str,
+}
+
 /// A title and the path of its document.
 type Offer = (String, String);
 
@@ -40,9 +57,12 @@ pub struct Home {
     pub version: String,
     pub dialects: Vec<Served>,
     pub shared: Option<String>,
+    /// What else is to be said of this installation.
+    pub note: Option<String>,
 }
 
 /// A dialect that is served.
+#[derive(Clone)]
 pub struct Served {
     /// Such as `Dialect A`.
     pub name: String,
@@ -51,12 +71,22 @@ pub struct Served {
     pub login_path: String,
     /// What its log-in calls who logs in.
     pub login_name: String,
+    /// The body of a failure.
+    pub failure: fn(&Failure) -> String,
 }
 
 /// Only what this server sends may run or be asked for.
 pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                        font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; frame-ancestors 'none'; \
                        base-uri 'none'; form-action 'none'; object-src 'none'";
+
+/// Of pages that are written by us alone: no style inline, no text that becomes HTML.
+const STRICT_CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+                          connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; \
+                          object-src 'none'; require-trusted-types-for 'script'";
+
+/// Where the page is that tells of the installation, beside a front.
+pub const ABOUT: &str = "/about";
 
 struct Asset {
     path: &'static str,
@@ -89,22 +119,36 @@ const ASSETS: &[Asset] = &[
     asset!("/swagger/assets/init-1.js", "swagger-init.js", "text/javascript", false),
     asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
     asset!("/redoc/assets/init-1.js", "redoc-init.js", "text/javascript", false),
-    asset!("/assets/pages-1.css", "pages.css", "text/css", false),
+    asset!("/assets/pages-2.css", "pages.css", "text/css", false),
+    asset!("/assets/bar-2.css", "bar.css", "text/css", false),
     asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
 ];
 
+/// What the bar of every page leads to: the front, where there is one, what tells of the installation, and the rest.
+pub fn tour(has_front: bool, extras: &[Extra]) -> Vec<(String, String)> {
+    let front: &[(&str, &str)] = if has_front { &[("/", "Console"), (ABOUT, "About")] } else { &[("/", "About")] };
+    let own = front.iter().chain(&[("/swagger", "Swagger"), ("/redoc", "Redoc")]).copied();
+    let others = extras.iter().map(|extra| (extra.path, extra.title));
+    own.chain(others).map(|(path, title)| (path.to_owned(), title.to_owned())).collect()
+}
+
 /// All pages. The first document is the one they open with.
-pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Router {
+pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: Option<Front>) -> Router {
+    let bar = bar(&tour(front.is_some(), &extras));
     let listed = documents.iter().filter(|document| document.listed);
     let offered: Arc<Vec<Offer>> =
         Arc::new(listed.map(|document| (document.title.clone(), document.path.clone())).collect());
-    let swagger = swagger_page(&offered);
-    let mut router =
-        Router::new().route("/", fixed(page("Duet", Some(HOME_STYLE), &home_body(home, &offered, &extras))));
+    let swagger = swagger_page(&bar, &offered);
+    let about = fixed(page("Duet", Some(HOME_STYLE), &(bar.clone() + &home_body(home, &offered, &extras))));
+    let mut router = match front {
+        Some(front) => fronted(front).route(ABOUT, about),
+        None => Router::new().route("/", about),
+    };
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
         router = router.route(path, fixed(swagger.clone()));
     }
-    let shown: Arc<Vec<Prepared>> = Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(path))).collect());
+    let shown: Arc<Vec<Prepared>> =
+        Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(&bar, path))).collect());
     for path in ["/redoc", "/redoc/", "/redoc/index.html"] {
         let (offered, shown) = (offered.clone(), shown.clone());
         let page = move |uri: Uri, headers: HeaderMap| async move {
@@ -118,6 +162,7 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
     for Document { path, json, .. } in documents {
         router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
+    router = router.merge(crate::catalogue::routes(&home.dialects));
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
         router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
@@ -134,12 +179,37 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>) -> Rout
         let script = extra.script.map(|script| route(script, "js"));
         let script = script.map_or_else(String::new, |path| format!("\n<script src=\"{path}\"></script>"));
         let Extra { path, title, body, .. } = extra;
-        let whole = move || page(title, Some(&style), &(body() + &script));
+        let bar = bar.clone();
+        let whole = move || page(title, Some(&style), &(bar.clone() + &body() + &script));
         router = router.route(path, same(Prepared::later(Arc::new(whole)), &PAGE));
     }
     let moved = || async { (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, "/favicon.svg")]) };
     router.route("/favicon.ico", get(moved))
 }
+
+/// The front: its page at the root and below its views, and its files, whose path says what is in them.
+fn fronted(front: Front) -> Router {
+    let all: String = front.files.iter().map(|file| file.text).collect();
+    let folder = format!("/console/{}", digest(all.as_bytes()));
+    let shown = Prepared::of((front.page)(&folder));
+    let mut router = Router::new();
+    for path in ["/".to_owned(), front.views.to_owned(), format!("{}/{{*view}}", front.views)] {
+        router = router.route(&path, same(shown.clone(), &FRONT));
+    }
+    for FrontFile { name, media_type, text } in front.files {
+        router = router.route(&format!("{folder}/{name}"), kept_for_good(media_type, Prepared::of(text)));
+    }
+    router
+}
+
+static FRONT: [(HeaderName, &str); 6] = [
+    (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+    (header::CONTENT_SECURITY_POLICY, STRICT_CSP),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-cache"),
+];
 
 static PAGE: [(HeaderName, &str); 6] = [
     (header::CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -162,6 +232,11 @@ fn fixed(text: String) -> MethodRouter {
     same(Prepared::of(text), &PAGE)
 }
 
+/// A page in the style of the home page, made when it is first asked for.
+pub(crate) fn later(title: &'static str, body: impl Fn() -> String + Send + Sync + 'static) -> MethodRouter {
+    same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &body()))), &PAGE)
+}
+
 fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
     get(move |headers: HeaderMap| async move {
         let for_good = (header::CACHE_CONTROL, "public, max-age=31536000, immutable");
@@ -169,7 +244,8 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
     })
 }
 
-const HOME_STYLE: &str = "/assets/pages-1.css";
+const HOME_STYLE: &str = "/assets/pages-2.css";
+const BAR_STYLE: &str = "/assets/bar-2.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
 fn page(title: &str, style: Option<&str>, body: &str) -> String {
@@ -178,9 +254,31 @@ fn page(title: &str, style: Option<&str>, body: &str) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
          <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
-         {style}</head>\n<body>\n{body}\n</body>\n</html>\n",
+         {style}<link rel=\"stylesheet\" href=\"{BAR_STYLE}\">\n</head>\n<body>\n{body}\n</body>\n</html>\n",
         escape(title)
     )
+}
+
+/// What stands above every page but the front.
+fn bar(tour: &[(String, String)]) -> String {
+    let link = |(path, title): &(String, String)| format!("<a href=\"{}\">{}</a>", escape(path), escape(title));
+    let links: String = tour.iter().map(link).collect();
+    format!(
+        "<header class=\"duet-bar\"><a class=\"duet-name\" href=\"/\">Duet</a><nav aria-label=\"Pages\">{links}</nav></header>\n"
+    )
+}
+
+/// What a person sees where nothing is.
+pub async fn nowhere(has_front: bool) -> Response {
+    let mut told = Prepared::of(nowhere_page(has_front)).answer(&HeaderMap::new(), &PAGE).await;
+    *told.status_mut() = StatusCode::NOT_FOUND;
+    told
+}
+
+fn nowhere_page(has_front: bool) -> String {
+    let body = "<main>\n<h1>Nothing here</h1>\n<p class=\"lead\">No page has this address. It may have been mistyped, or what stood \
+                here is gone.</p>\n<p><a href=\"/\">To the first page</a></p>\n</main>";
+    page("Not found", Some(HOME_STYLE), &(bar(&tour(has_front, &[])) + body))
 }
 
 fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
@@ -205,24 +303,26 @@ fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
              -d '{{\"{login_name}\":\"EMAIL\",\"password\":\"PASSWORD\"}}' \\\n  http://HOST{base}{login_path}"
         ))
     });
+    let note = home.note.as_ref().map(|note| format!("<p class=\"note\">{}</p>\n", escape(note))).unwrap_or_default();
     format!(
         "<main>\n<h1>Duet</h1>\n\
          <p class=\"lead\">Double-entry accounting: one set of books, two ways to speak to it.</p>\n\
-         <p><small>Version {}</small></p>\n<h2>Served here</h2>\n<table>\n{served}</table>\n\
+         <p><small>Version {}</small></p>\n{note}<h2>Served here</h2>\n<table>\n{served}</table>\n\
          <h2>Documentation</h2>\n\
          <p><a href=\"/swagger\">Interactive reference</a>, with a try-it-out for every operation.</p>\n\
+         <p><a href=\"/errors\">Errors</a>, each with what to do about it.</p>\n\
          <table>\n{documents}</table>\n{tools}<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",
         escape(&home.version)
     )
 }
 
-fn swagger_page(offered: &[Offer]) -> String {
+fn swagger_page(bar: &str, offered: &[Offer]) -> String {
     let documents: Vec<_> =
         offered.iter().map(|(title, path)| serde_json::json!({"url": path, "name": title})).collect();
     let documents = escape(&serde_json::Value::from(documents).to_string());
     // Where there is no room beside the name of a group, what it is about stands below.
     let body = format!(
-        "<style>@media (max-width: 40rem) {{ .swagger-ui .opblock-tag {{ flex-wrap: wrap; }} \
+        "{bar}<style>@media (max-width: 40rem) {{ .swagger-ui .opblock-tag {{ flex-wrap: wrap; }} \
          .swagger-ui .opblock-tag small {{ flex: 1 1 100%; order: 1; padding: 0 0 0.3rem; }} }}</style>\n\
          <div id=\"swagger-ui\" data-documents=\"{documents}\"></div>\n\
          <script src=\"/swagger/assets/5.35.0/swagger-ui-bundle.js\"></script>\n\
@@ -232,10 +332,10 @@ fn swagger_page(offered: &[Offer]) -> String {
     page("Duet API", Some(SWAGGER_STYLE), &body)
 }
 
-fn redoc_page(document: &str) -> String {
+fn redoc_page(bar: &str, document: &str) -> String {
     let document = escape(document);
     let body = format!(
-        "<div id=\"redoc\" data-document=\"{document}\"></div>\n\
+        "{bar}<div id=\"redoc\" data-document=\"{document}\"></div>\n\
          <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
          <script src=\"/redoc/assets/init-1.js\"></script>"
     );
@@ -252,7 +352,7 @@ fn chosen(offered: &[Offer], query: &str) -> usize {
     offered.iter().position(|(_, path)| *path == url).unwrap_or(0)
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -283,11 +383,11 @@ mod tests {
     #[test]
     fn pages_hold_no_inline_script() {
         let [name, base, login_path, login_name] = ["A", "/api", "/Users/login", "credential"].map(str::to_owned);
-        let dialects = vec![Served { name, base, login_path, login_name }];
-        let home = Home { version: "<1>".into(), dialects, shared: None };
+        let dialects = vec![Served { name, base, login_path, login_name, failure: |_| String::new() }];
+        let home = Home { version: "<1>".into(), dialects, shared: None, note: Some("<script>".into()) };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json".to_owned())];
         let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));
-        for text in [home, swagger_page(&offered), redoc_page(&offered[0].1)] {
+        for text in [home, swagger_page("", &offered), redoc_page("", &offered[0].1), nowhere_page(true)] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }
     }

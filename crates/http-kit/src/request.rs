@@ -54,6 +54,27 @@ pub struct Limits {
     pub request: Duration,
 }
 
+/// Refuses where the client takes nothing that would be answered. Who says nothing takes everything.
+pub fn acceptable(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Failure> {
+    let said: Vec<&str> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let mut ranges = said.iter().flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty());
+    let takes = |kind: &str, range: &str| {
+        let mut words = range.split(';').map(|word| word.trim().to_ascii_lowercase());
+        let Some(range) = words.next() else { return false };
+        let refused =
+            words.any(|word| word.strip_prefix("q=").is_some_and(|q| q.bytes().all(|one| one == b'0' || one == b'.')));
+        let family = kind.split('/').next().unwrap_or(kind);
+        !refused && (range == "*/*" || range == kind || range == format!("{family}/*"))
+    };
+    if said.is_empty() || ranges.clone().next().is_none() {
+        return Ok(());
+    }
+    if ranges.any(|range| kinds.iter().any(|kind| takes(kind, range))) {
+        return Ok(());
+    }
+    Err(Failure::not_acceptable(&kinds.join(" or ")))
+}
+
 /// The one value of a header that may be given once.
 fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Failure> {
     let mut values = headers.get_all(name).iter();
@@ -237,5 +258,34 @@ mod tests {
         };
         assert_eq!(asked(MOST_PARAMETERS).unwrap().len(), MOST_PARAMETERS);
         assert_eq!(asked(MOST_PARAMETERS + 1).unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn a_client_takes_what_it_says() {
+        let takes = |accept: &[&str], kinds: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for one in accept {
+                headers.append(header::ACCEPT, one.parse().unwrap());
+            }
+            acceptable(&headers, kinds).is_ok()
+        };
+        const JSON: &[&str] = &["application/json"];
+        for (accept, kinds, expected) in [
+            (&[][..], JSON, true),
+            (&[""][..], JSON, true),
+            (&["*/*"][..], JSON, true),
+            (&["text/html, application/xhtml+xml, */*;q=0.8"][..], JSON, true),
+            (&["Application/*"][..], JSON, true),
+            (&["application/json; charset=utf-8"][..], JSON, true),
+            (&["application/xml"][..], JSON, false),
+            (&["application/xml", "application/json"][..], JSON, true),
+            (&["text/*"][..], JSON, false),
+            (&["text/*"][..], &["application/json", "text/csv"][..], true),
+            (&["application/json;q=0, text/html"][..], JSON, false),
+            (&["application/json;q=0.0"][..], JSON, false),
+            (&["application/json;q=0.1"][..], JSON, true),
+        ] {
+            assert_eq!(takes(accept, kinds), expected, "{accept:?} {kinds:?}");
+        }
     }
 }

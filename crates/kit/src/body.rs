@@ -19,7 +19,12 @@ pub struct Shape {
     elements: Option<Box<Shape>>,
     /// A map or a free value: any name goes.
     open: bool,
+    /// A text, a number or a flag, which has no members.
+    plain: bool,
 }
+
+/// What has no members.
+const PLAIN: [&str; 4] = ["string", "number", "integer", "boolean"];
 
 impl Shape {
     pub fn of_input<T: JsonSchema>() -> Self {
@@ -29,6 +34,19 @@ impl Shape {
     /// Whether a member has this name.
     pub fn names(&self, name: &str) -> bool {
         self.open || self.fields.contains_key(name)
+    }
+
+    /// What stands under this name; of a list, in each of its elements.
+    pub fn inside(&self, name: &str) -> Result<&Self, String> {
+        if let Some(element) = &self.elements {
+            return element.inside(name);
+        }
+        match self.fields.get(name) {
+            Some(field) => Ok(field),
+            None if self.open && self.plain => Err("names something inside of a value that has no members".into()),
+            None if self.open => Ok(self),
+            None => Err(self.unknown(name)),
+        }
     }
 
     pub fn of_record<T: JsonSchema>() -> Self {
@@ -53,6 +71,11 @@ impl Shape {
         {
             self.take(root, target);
         }
+        self.plain |= match schema.get("type") {
+            Some(Value::String(one)) => PLAIN.contains(&one.as_str()),
+            Some(Value::Array(some)) => some.iter().filter_map(Value::as_str).any(|one| PLAIN.contains(&one)),
+            _ => false,
+        };
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, property) in properties {
                 self.fields.insert(name.clone(), Self::at(root, property));
@@ -175,7 +198,7 @@ mod tests {
             Err(Error::Validation(faults)) => {
                 faults.iter().map(|(field, messages)| format!("{field}: {}", messages.join("; "))).collect()
             }
-            Err(other) => vec![other.code().to_owned()],
+            Err(other) => vec![other.code().to_string()],
         }
     }
 

@@ -7,11 +7,11 @@ use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::list::Pagination;
-use crate::packed::Packed;
 use crate::resource::Record;
 use books::audit::{self, AuditAction};
 use books::cx::Cx;
 use schema::key::ResourceKey;
+use schema::recorded;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -113,7 +113,7 @@ pub struct AuditRecordPage {
 
 /// How long what a change tells is.
 pub fn weight(row: &table::Model) -> usize {
-    [&row.before, &row.after].into_iter().flatten().map(|state| state.len()).sum()
+    [&row.before, &row.after, &row.record].into_iter().flatten().map(|state| state.len()).sum()
 }
 
 /// Records as they are shown, each with the hash of the one before it. They are of one log.
@@ -131,9 +131,11 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
 }
 
 fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
-    let json = |text: Option<Packed>| {
-        text.map(|text| RawValue::from_string(text.into_inner()).map(RecordJson).map_err(Error::internal)).transpose()
+    let json = |state: Option<Cow<'_, str>>| {
+        state.map(|json| RawValue::from_string(json.into_owned()).map(RecordJson).map_err(Error::internal)).transpose()
     };
+    let [before, after] = recorded::states(&row)?;
+    let (before, after) = (json(before)?, json(after)?);
     Ok(AuditRecord {
         id: row.id,
         sequence: row.sequence,
@@ -147,8 +149,8 @@ fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
         resource_id: row.resource_id,
         version_from: row.version_from,
         version_to: row.version_to,
-        before: json(row.before)?,
-        after: json(row.after)?,
+        before,
+        after,
         previous_hash,
         hash: row.hash.0,
     })

@@ -6,6 +6,7 @@ use crate::body::{self, Shape};
 use crate::changes::records;
 use crate::error::{Error, FieldErrors, Result};
 use crate::feed::Portions;
+use crate::fields::Fields;
 use crate::ids::RecordId;
 use crate::list::{DEFAULT_PAGE_SIZE, ListQuery, Offer, Page, Pagination, Parameter};
 use crate::operation::ReplyKind;
@@ -151,9 +152,24 @@ impl Produced {
             pagination: Pagination,
         }
         let pagination = Pagination::of(query, page.total);
-        let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
-        Ok(Self { pagination: Some(pagination), ..Self::text(text) })
+        let text = match &query.fields {
+            None => serde_json::to_string(&Body { items: &page.items, pagination }),
+            Some(fields) => {
+                chosen(fields, &page.items).and_then(|items| serde_json::to_string(&Body { items: &items, pagination }))
+            }
+        };
+        Ok(Self { pagination: Some(pagination), ..Self::text(text.map_err(Error::internal)?) })
     }
+}
+
+/// What was asked for of each record.
+fn chosen<V: Serialize>(fields: &Fields, records: &[V]) -> serde_json::Result<Vec<Value>> {
+    let chosen = |record: &V| {
+        let mut value = serde_json::to_value(record)?;
+        fields.keep(&mut value);
+        Ok(value)
+    };
+    records.iter().map(chosen).collect()
 }
 
 impl Reading {
@@ -179,7 +195,7 @@ impl Reading {
     }
 
     pub fn offer(&self) -> Offer<'_> {
-        Offer { parameters: self.parameters, paged: self.paged, sorts: None, in_time: self.in_time }
+        Offer { parameters: self.parameters, paged: self.paged, in_time: self.in_time, ..Offer::default() }
     }
 
     pub async fn read<'c>(&self, cx: &'c Cx<'c>, id: Option<RecordId>, query: &'c ListQuery) -> Result<Produced> {

@@ -7,6 +7,7 @@ pub mod body;
 pub mod changes;
 pub mod extra;
 pub mod feed;
+pub mod fields;
 pub mod json;
 pub mod list;
 pub mod master;
@@ -17,4 +18,4 @@ pub mod rows;
 #[cfg(feature = "samples")]
 pub mod samples;
 
-pub(crate) use words::{clock, day, error, field, ids, money, packed, quoting, texts};
+pub(crate) use words::{clock, day, error, field, ids, money, quoting, texts};

@@ -1,8 +1,10 @@
 //! Reading the query of a list. Nothing is ignored: an unknown or malformed parameter is a fault.
 
+use crate::body::Shape;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::FieldErrors;
+use crate::fields::Fields;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::quoting::quoted;
@@ -90,6 +92,10 @@ pub struct Offer<'o> {
     pub sorts: Option<&'static [&'static str]>,
     /// Whether there is `asOf` and `knownAt`.
     pub in_time: bool,
+    /// The records that are answered, where `fields` may name some of their members.
+    pub shows: Option<&'o Shape>,
+    /// What `view=summary` shows of them, where it can be asked for.
+    pub summary: &'o [&'static str],
 }
 
 /// A list as it was asked for.
@@ -102,7 +108,12 @@ pub struct ListQuery {
     pub updated_since: Option<Instant>,
     pub filters: Vec<(&'static str, FilterValue)>,
     pub point: Point,
+    /// What is answered of each record; all of it where nothing is said.
+    pub fields: Option<Fields>,
 }
+
+/// The words of `view`.
+pub const VIEWS: [&str; 2] = ["full", "summary"];
 
 /// One page of records and how many there are in all.
 #[derive(Debug)]
@@ -181,6 +192,7 @@ impl ListQuery {
             updated_since: None,
             filters: Vec::new(),
             point: Point::default(),
+            fields: None,
         };
         for (name, text) in pairs {
             if !offer.knows(name) {
@@ -206,6 +218,7 @@ impl ListQuery {
                     Some(at) => query.updated_since = Some(at),
                     None => faults.add("updatedSince", NOT_A_TIME),
                 },
+                "fields" | "view" if offer.shows.is_some() => query.choose(offer, name, text, &mut faults),
                 "asOf" if offer.in_time => match text.parse() {
                     Ok(day) => query.point.as_of = Some(day),
                     Err(crate::day::NotADay) => faults.add("asOf", crate::day::NotADay.to_string()),
@@ -232,6 +245,27 @@ impl ListQuery {
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
 
+    /// What of each record is answered.
+    fn choose(&mut self, offer: &Offer<'_>, name: &str, text: &str, faults: &mut FieldErrors) {
+        let Some(shape) = offer.shows else { return };
+        let asked = match name {
+            "fields" => Fields::parse(text, shape).map(Some),
+            _ => match VIEWS.iter().position(|view| *view == text) {
+                Some(0) => Ok(None),
+                Some(_) => Ok(Some(Fields::of(offer.summary, shape))),
+                None => Err(format!("must be {}", VIEWS.join(" or "))),
+            },
+        };
+        match asked {
+            Ok(Some(_)) if self.fields.is_some() => {
+                faults.add(name, "must not be given beside what else chooses fields")
+            }
+            Ok(Some(fields)) => self.fields = Some(fields),
+            Ok(None) => {}
+            Err(why) => faults.add(name, why),
+        }
+    }
+
     /// Whether nothing narrows it: every record is on one of its pages.
     pub fn is_of_all(&self) -> bool {
         self.search.is_none() && self.updated_since.is_none() && self.filters.is_empty()
@@ -249,7 +283,14 @@ impl Offer<'_> {
         let paged = ["page", "pageSize"].into_iter().filter(|_| self.paged);
         let listed = ["sort", "q", "updatedSince"].into_iter().filter(|_| self.sorts.is_some());
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
-        paged.chain(listed).chain(in_time).chain(self.parameters.iter().map(|parameter| parameter.name))
+        let fields = self.shows.iter().map(|_| "fields");
+        let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
+        paged
+            .chain(listed)
+            .chain(in_time)
+            .chain(fields)
+            .chain(view)
+            .chain(self.parameters.iter().map(|parameter| parameter.name))
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -349,14 +390,15 @@ mod tests {
 
     fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
         let pairs: Vec<_> = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        let offer = Offer { parameters: OFFERED, paged: true, sorts: Some(&["name", "createdAt"]), in_time: true };
+        let sorts = Some(&["name", "createdAt"][..]);
+        let offer = Offer { parameters: OFFERED, paged: true, sorts, in_time: true, ..Offer::default() };
         ListQuery::parse(&offer, &pairs)
     }
 
     #[test]
     fn what_must_be_given_is_missed_beside_every_other_fault() {
         let offered = [Parameter::required("itemId", "", Reads::Identifier), Parameter::new("to", "", Reads::Day)];
-        let offer = Offer { parameters: &offered, paged: false, sorts: None, in_time: false };
+        let offer = Offer { parameters: &offered, ..Offer::default() };
         let asked = |name: &str, text: &str| ListQuery::parse(&offer, &[(name.to_owned(), text.to_owned())]);
         let faults = asked("to", "soon").unwrap_err();
         let mut names: Vec<&str> = faults.iter().map(|(name, _)| name.as_str()).collect();

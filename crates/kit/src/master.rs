@@ -4,7 +4,7 @@
 //! its columns are; it writes no query for these.
 
 use crate::clock::Instant;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
 use crate::resource::{Record, Resource};
@@ -256,7 +256,7 @@ async fn check_unique<M: Master>(cx: &Cx<'_>, draft: &Draft<M>, except: Option<R
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "duplicate",
+        code: Code::Duplicate,
         title: format!("Another of the {} already has this value", M::ABOUT.many),
         errors: taken,
     }))

@@ -171,6 +171,14 @@ pub fn shown<V: Record>(view: &V) -> Result<Shown> {
     Ok(Shown { id: view.id(), version: view.version(), json })
 }
 
+/// A record that is read: what was asked for of it.
+fn shown_as<V: Record>(query: &ListQuery, view: &V) -> Result<Shown> {
+    let Some(fields) = &query.fields else { return shown(view) };
+    let mut value = serde_json::to_value(view).map_err(Error::internal)?;
+    fields.keep(&mut value);
+    Ok(Shown { id: view.id(), version: view.version(), json: value.to_string() })
+}
+
 type Prepare = fn(&ResourceOperations, Option<&Business>, Verb, &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// One resource, erased.
@@ -181,6 +189,8 @@ pub struct ResourceOperations {
     pub about: About,
     /// Whether its figures can be asked for at an earlier point in time.
     pub in_time: bool,
+    /// What `view=summary` shows of a record; nothing where it cannot be asked for.
+    pub summary: Vec<&'static str>,
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.
     pub cached: bool,
     /// Members of its records that are shown once and never kept.
@@ -200,7 +210,7 @@ pub struct ResourceOperations {
     view_shape: Shape,
     prepare: Prepare,
     list: for<'c> fn(&'c Cx<'c>, &'c ListQuery) -> BoxFuture<'c, Result<Produced>>,
-    get: for<'c> fn(&'c Cx<'c>, RecordId) -> BoxFuture<'c, Result<Shown>>,
+    get: for<'c> fn(&'c Cx<'c>, RecordId, &'c ListQuery) -> BoxFuture<'c, Result<Shown>>,
 }
 
 impl ResourceOperations {
@@ -209,11 +219,13 @@ impl ResourceOperations {
         if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Create) {
             extras.push(extra::history::<R>());
         }
+        let view_shape = Shape::of_record::<R::View>();
         Self {
             key: R::KEY,
             scope: R::SCOPE,
             about: R::ABOUT,
             in_time: R::IN_TIME,
+            summary: R::SUMMARY.iter().copied().filter(|name| view_shape.names(name)).collect(),
             cached: R::CACHED,
             secrets: R::SECRETS,
             changes_people: R::CHANGES_PEOPLE,
@@ -226,7 +238,7 @@ impl ResourceOperations {
             view_schema: SchemaGenerator::subschema_for::<R::View>,
             standard: R::VERBS,
             input_shape: Shape::of_input::<R::Input>(),
-            view_shape: Shape::of_record::<R::View>(),
+            view_shape,
             prepare: |operations, business, verb, bytes| {
                 if verb == Verb::Delete {
                     return Ok(Arc::new(PreparedDelete::<R>(PhantomData)));
@@ -239,7 +251,7 @@ impl ResourceOperations {
                 })
             },
             list: |cx, query| Box::pin(async move { Produced::page(query, &R::list(cx, query).await?) }),
-            get: |cx, id| Box::pin(async move { shown(&R::get(cx, id).await?) }),
+            get: |cx, id, query| Box::pin(async move { shown_as(query, &R::get(cx, id).await?) }),
         }
     }
 
@@ -364,8 +376,15 @@ impl ResourceOperations {
                 paged: true,
                 sorts: Some(self.about.sorts),
                 in_time: self.in_time,
+                shows: Some(&self.view_shape),
+                summary: &self.summary,
             },
-            Verb::Get => Offer { in_time: self.in_time, ..Offer::default() },
+            Verb::Get => Offer {
+                in_time: self.in_time,
+                shows: Some(&self.view_shape),
+                summary: &self.summary,
+                ..Offer::default()
+            },
             Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
                 Some(Does::Reads(reading)) => reading.offer(),
                 Some(Does::Writes(_)) | None => Offer::default(),
@@ -386,8 +405,18 @@ impl ResourceOperations {
         (self.list)(cx, query).await
     }
 
-    pub async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId) -> Result<Shown> {
-        (self.get)(cx, id).await
+    pub async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId, query: &'c ListQuery) -> Result<Shown> {
+        (self.get)(cx, id, query).await
+    }
+
+    /// As what it may be answered.
+    pub fn media(&self, verb: Verb) -> Vec<Media> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => {
+                [reading.media].into_iter().chain(reading.csv.iter().map(|_| Media::Csv)).collect()
+            }
+            Some(Does::Writes(_)) | None => vec![Media::Json],
+        }
     }
 
     /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.

@@ -1,6 +1,5 @@
 //! How far something long has got, for a person at a terminal.
 
-use ledger_core::books::verify::Progress;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -29,7 +28,7 @@ fn write(text: &str) {
 }
 
 /// Shows how far it has got, where a terminal shows what goes wrong.
-pub(crate) fn show(progress: Arc<Progress>) -> Option<Bar> {
+pub(crate) fn show(percent: impl Fn() -> usize + Send + 'static) -> Option<Bar> {
     if !stderr().is_terminal() {
         return None;
     }
@@ -39,7 +38,7 @@ pub(crate) fn show(progress: Arc<Progress>) -> Option<Bar> {
         let (over, wake) = &*until;
         let mut over = over.lock().unwrap_or_else(PoisonError::into_inner);
         while !*over {
-            write(&format!("\r{}", line(progress.percent())));
+            write(&format!("\r{}", line(percent())));
             over = wake.wait_timeout(over, BEAT).unwrap_or_else(PoisonError::into_inner).0;
         }
         // What is said next begins where it stood.

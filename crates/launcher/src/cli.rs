@@ -66,6 +66,32 @@ pub(crate) enum Command {
         /// A database in which there is nothing yet
         to: String,
     },
+    /// Make a copy of the books while they are served: a folder with the copy and what it is known by
+    Backup {
+        #[command(flatten)]
+        common: Common,
+        /// A folder that is not there yet
+        to: PathBuf,
+        /// Also prove the copy, as verify does
+        #[arg(long)]
+        verify: bool,
+    },
+    /// Bring a copy that backup made into a place where there are no books
+    Restore {
+        #[command(flatten)]
+        common: Common,
+        /// The folder of the copy
+        from: PathBuf,
+        /// The file of the master key of these books; of many tenants a folder with HOST/master-key in it
+        #[arg(long, value_name = "FILE")]
+        key: Option<PathBuf>,
+        /// Put the copy in the place of books that are there; a file is kept aside
+        #[arg(long)]
+        replace: bool,
+        /// Also prove the books before they take their place, as verify does
+        #[arg(long)]
+        verify: bool,
+    },
     /// Print an OpenAPI document
     Openapi {
         /// Which dialect
@@ -73,6 +99,14 @@ pub(crate) enum Command {
         /// The 3.1 document instead of 3.0.3
         #[arg(long = "3.1")]
         latest: bool,
+    },
+    /// Say what an operator should know, and what to do; exit 3 on warnings, 4 where books or service are at stake
+    Doctor {
+        #[command(flatten)]
+        common: Common,
+        /// As JSON, for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Prove the books: recompute everything and compare; exit 1 when something is wrong
     Verify {

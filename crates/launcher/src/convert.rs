@@ -43,7 +43,7 @@ struct Done {
     differs: bool,
 }
 
-fn plain(error: &DbErr) -> String {
+pub(crate) fn plain(error: &DbErr) -> String {
     match error {
         DbErr::Custom(why) => why.clone(),
         other => other.to_string(),
@@ -444,6 +444,11 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     read.close().await;
     let done = judged(settings, &url, &key, &digests.map_err(|error| explain(&error))?).await?;
     compared(&old, &url).await?;
+    // Whoever goes on with the old books counts on where these begin.
+    let new = open(settings, &url, Purpose::Writing, &key).await?;
+    let moved = new.move_numbers_on().await;
+    new.close().await;
+    moved.map_err(|error| explain(&error))?;
     old.close().await.map_err(|error| plain(&error))?;
     let took = seconds_since(begun);
     Ok(Done {

@@ -34,6 +34,8 @@ pub(crate) struct Spoken {
     pub(crate) router: fn() -> Router,
     /// A failure in its words, for what never reaches its router.
     pub(crate) failed: fn(Option<&Arrival>, Failure) -> Response,
+    /// The body of a failure, in its words.
+    pub(crate) failure: fn(&Failure) -> String,
     /// Its document, below a base.
     pub(crate) document: fn(&str) -> Value,
     /// Adds it to the document of an installation.
@@ -51,6 +53,7 @@ impl Spoken {
             beginnings: beginnings::<D>,
             router: router::<D>,
             failed: failed::<D>,
+            failure: D::failure,
             document: Document::of_one::<D>,
             add: Document::add::<D>,
         }

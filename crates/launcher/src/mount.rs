@@ -4,18 +4,21 @@ use crate::compare::page::{self as compare_page, Page};
 use crate::config::{Retiring, Settings};
 use crate::dialects::Spoken;
 use crate::documents;
+use crate::front;
 use crate::retirement::{DEPRECATION, Retirement, SUNSET};
+use crate::sight::{self, Answered};
 use crate::tenants::{Books, normal_host};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
 use axum::routing::get;
+use console::Demo;
 use http_kit::dialect::CompanyIn;
 use http_kit::failure::Failure;
-use http_kit::handler::{Caller, ahead, failed_plainly};
+use http_kit::handler::{Caller, Operation, ahead, failed_plainly};
 use http_kit::pages;
 use http_kit::request::{
     Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
@@ -26,6 +29,7 @@ use ledger_core::quoting::quoted;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 use tower::ServiceExt;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
@@ -37,6 +41,8 @@ pub(crate) struct Site {
     mounts: Vec<Mount>,
     shared: Option<String>,
     pages: Router,
+    /// Whether the console is at the root.
+    has_front: bool,
     compare: Option<Page>,
     books: Arc<Books>,
     trusted_proxies: Vec<ipnet::IpNet>,
@@ -63,8 +69,9 @@ impl Mount {
 }
 
 impl Site {
-    pub(crate) fn new(settings: &Settings, books: &Arc<Books>) -> Self {
+    pub(crate) fn new(settings: &Settings, books: &Arc<Books>, demo: Option<Demo>) -> Self {
         let dialects = &settings.dialects;
+        let has_front = front::is_there(dialects);
         let home = pages::Home {
             version: env!("CARGO_PKG_VERSION").into(),
             dialects: dialects
@@ -74,14 +81,18 @@ impl Site {
                     base: base.to_owned(),
                     login_path: dialect.login_path.to_owned(),
                     login_name: (dialect.login_name)(),
+                    failure: dialect.failure,
                 })
                 .collect(),
             shared: dialects.shared.clone(),
+            note: (!has_front).then(front::missing),
         };
         let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
-        let pages =
-            pages::router(documents::served(dialects), &home, extras).route("/healthz", get(|| async { "ok" })).route(
+        let front = has_front.then(|| front::of(dialects, pages::tour(true, &extras), demo));
+        let pages = pages::router(documents::served(dialects), &home, extras, front)
+            .route("/healthz", get(|| async { "ok" }))
+            .route(
                 "/readyz",
                 get({
                     let books = books.clone();
@@ -97,6 +108,7 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
             pages,
+            has_front,
             compare,
             books: books.clone(),
             trusted_proxies: settings.trusted_proxies.clone(),
@@ -104,11 +116,13 @@ impl Site {
     }
 
     pub(crate) async fn answer(self: &Arc<Self>, mut request: Request, peer: IpAddr) -> Response {
+        let (came, in_flight) = (Instant::now(), sight::begins());
         let arrival = self.arrival(&request, peer);
         let method = request.method().clone();
         request.extensions_mut().insert(arrival.clone());
         let response = self.served(request, &arrival, peer).await;
-        Self::told(response, &method, &arrival)
+        drop(in_flight);
+        self.told(response, &method, &arrival, came)
     }
 
     /// Answers somebody whom there is no place for: how the server is, and else that it is busy.
@@ -116,9 +130,9 @@ impl Site {
         if is_about_health(request.uri().path()) {
             return self.answer(request, peer).await;
         }
-        let arrival = self.arrival(&request, peer);
+        let (came, arrival) = (Instant::now(), self.arrival(&request, peer));
         let busy = self.refuse(&arrival, Error::Unavailable(Unavailable::Overloaded).into());
-        Self::told(busy, request.method(), &arrival)
+        self.told(busy, request.method(), &arrival, came)
     }
 
     fn arrival(&self, request: &Request, peer: IpAddr) -> Arrival {
@@ -131,11 +145,21 @@ impl Site {
         }
     }
 
-    fn told(response: Response, method: &Method, arrival: &Arrival) -> Response {
+    /// The one event that there is of each request: a line of the log, and what is counted.
+    fn told(&self, response: Response, method: &Method, arrival: &Arrival, came: Instant) -> Response {
         let response = finish(response, method, arrival);
-        let Caller { user, key, business } = response.extensions().get().copied().unwrap_or_default();
+        let (took, status, told) = (came.elapsed(), response.status(), response.extensions());
+        let Caller { user, key, business } = told.get().copied().unwrap_or_default();
+        let dialect = self.find(&arrival.path).map(|(mount, _)| mount.dialect.letter);
+        let operation = told.get().map(|Operation(operation)| &**operation);
+        let tenant = told.get().map(|Tenant(host)| &**host);
+        let code = response.headers().get(ERROR_CODE).and_then(|code| code.to_str().ok());
+        let otherwise = if is_about_health(&arrival.path) { "health" } else { "none" };
+        let operation_or = operation.unwrap_or(otherwise);
+        sight::answered(Answered { dialect: dialect.unwrap_or("none"), operation: operation_or, status, took });
         tracing::info!(
-            method = %method, path = arrival.path, status = response.status().as_u16(),
+            method = %method, path = arrival.path, status = status.as_u16(), dialect, operation, code,
+            ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX), bytes = response.body().size_hint().exact(), tenant,
             user = user.map(tracing::field::display), key = key.map(tracing::field::display),
             business = business.map(tracing::field::display),
             request_id = arrival.request_id, clientRequestId = arrival.client_request_id.as_deref(),
@@ -163,17 +187,21 @@ impl Site {
             Ok(held) => held,
             Err(failure) => return self.refuse(arrival, failure),
         };
+        let tenant = host.filter(|_| matches!(&*self.books, Books::Many(_))).map(|host| Tenant(host.into()));
         let now = held.shell.ledger.now();
         request.extensions_mut().insert(held.shell.clone());
         let retirement = self.find(&arrival.path).and_then(|(mount, _)| mount.retirement.as_ref());
         let Some(retirement) = retirement else {
-            return self.dispatch(request, arrival, peer).await;
+            let mut response = self.dispatch(request, arrival, peer).await;
+            tenant.and_then(|tenant| response.extensions_mut().insert(tenant));
+            return response;
         };
         let mut response = if retirement.is_gone(now) {
             self.refuse(arrival, Failure::gone())
         } else {
             self.dispatch(request, arrival, peer).await
         };
+        tenant.and_then(|tenant| response.extensions_mut().insert(tenant));
         retirement.mark(&mut response, now);
         response
     }
@@ -204,8 +232,10 @@ impl Site {
             if let (Some(page), Some(asked)) = (&self.compare, arrival.path.strip_prefix(compare_page::API)) {
                 return page.answer(self, asked, request, arrival, peer).await;
             }
+            let reads_html = is_read_by_a_person(&request);
             let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
             return match response.status() {
+                StatusCode::NOT_FOUND if reads_html => pages::nowhere(self.has_front).await,
                 StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),
                 StatusCode::METHOD_NOT_ALLOWED => {
                     let allow = response.headers().get(header::ALLOW).cloned();
@@ -268,6 +298,16 @@ impl Site {
         }
         client
     }
+}
+
+/// Whose books a request was about, where there are those of many.
+#[derive(Clone)]
+struct Tenant(Arc<str>);
+
+/// Whether it is a browser that opens a page, which a person then looks at.
+fn is_read_by_a_person(request: &Request) -> bool {
+    let accepted = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    request.method() == Method::GET && accepted.is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn is_about_health(path: &str) -> bool {

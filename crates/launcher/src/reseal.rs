@@ -70,8 +70,9 @@ pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bo
     };
     ledger.check_master_key().await.map_err(|error| explain(&error))?;
     // What is wrong now would look right afterwards.
-    let asked = verify::Asked { business: None, anchor: None, head: None, since: None, json: false, hands: None };
-    verify::run(ledger.clone(), asked).await.map_err(|why| format!("nothing was sealed anew: {why}"))?;
+    verify::run(ledger.clone(), verify::Asked::everything())
+        .await
+        .map_err(|why| format!("nothing was sealed anew: {why}"))?;
     if let Some(waiting) = &waiting {
         keep(waiting, &key)?;
     }

@@ -4,12 +4,13 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::edge::{Current, Door, Edge, bind};
+use crate::edge::{Current, Door, Edge, aside, bind};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
-use crate::{admin, demo};
+use crate::{admin, demo, front, sight};
+use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
 use std::net::SocketAddr;
@@ -74,11 +75,15 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         }
         None => None,
     };
+    let metrics = settings.metrics.map(bind).transpose()?;
     let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
     let secure_address = secure.as_ref().map(place).transpose()?;
-    let current = Current::new(Site::new(settings, &books));
+    let current = Current::new(Site::new(settings, &books, signs_in(is_demo)));
+    sight::watches(&books, settings);
     let edge = Edge::new(&serving(settings), current.clone());
-    greet(settings, (place(&plain)?, secure_address), is_demo);
+    let told_at =
+        metrics.as_ref().map(|listener| listener.local_addr().map_err(|error| error.to_string())).transpose()?;
+    greet(settings, (place(&plain)?, secure_address, told_at), is_demo);
 
     let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
@@ -89,7 +94,10 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let stop = |mut stopped: watch::Receiver<Option<Instant>>| async move {
         let _stopped = stopped.wait_for(Option::is_some).await;
     };
-    let reloading = reloading(source, books.clone(), current.clone(), log_level.clone())?;
+    let running = config::load(source).map_err(|error| error.to_string())?;
+    let hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
+    let kept = Reloading { source: source.clone(), hangup, running, demo: signs_in(is_demo) };
+    let reloading = reloading(kept, books.clone(), current.clone(), log_level.clone());
     let swept = books.clone();
     let sweeping = supervise::keep("the sweep", move || sweep(swept.clone(), certificate.clone()));
     let secured = async {
@@ -97,7 +105,12 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
             edge.clone().serve(door, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured);
+    let sighted = async {
+        if let Some(listener) = metrics {
+            aside::serve(listener, sight::answer, stop(stopped.clone())).await;
+        }
+    };
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted);
     drop((reloading, sweeping));
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
@@ -150,23 +163,25 @@ async fn sweep(books: Arc<Books>, certificate: Option<Arc<Certificate>>) {
 }
 
 /// Keeps an eye on the configuration.
-fn reloading(
-    source: &Source,
-    books: Arc<Books>,
-    current: Current,
-    log_level: LogLevel,
-) -> Result<supervise::Kept, String> {
-    let hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
-    let running = config::load(source).map_err(|error| error.to_string())?;
-    let kept = Arc::new(tokio::sync::Mutex::new(Reloading { source: source.clone(), hangup, running }));
-    Ok(supervise::keep("the look at the configuration", move || {
+fn reloading(kept: Reloading, books: Arc<Books>, current: Current, log_level: LogLevel) -> supervise::Kept {
+    let kept = Arc::new(tokio::sync::Mutex::new(kept));
+    supervise::keep("the look at the configuration", move || {
         let (kept, books, current, log_level) = (kept.clone(), books.clone(), current.clone(), log_level.clone());
         async move { kept.lock().await.reload(books, current, log_level).await }
-    }))
+    })
+}
+
+/// Who may be offered to everybody as their user: that of a demo, which listens on loopback only.
+fn signs_in(is_demo: bool) -> Option<Demo> {
+    is_demo.then_some(Demo { email: demo::EMAIL, password: demo::PASSWORD })
 }
 
 /// What the operator needs to know, once requests are taken.
-fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>), is_demo: bool) {
+fn greet(
+    settings: &Settings,
+    (address, secure, metrics): (SocketAddr, Option<SocketAddr>, Option<SocketAddr>),
+    is_demo: bool,
+) {
     let url = format!("http://{address}");
     let mut lines = vec![format!("listening on {url}")];
     lines.extend(secure.map(|address| format!("{:<15} https://{address}", "and with TLS on")));
@@ -174,7 +189,11 @@ fn greet(settings: &Settings, (address, secure): (SocketAddr, Option<SocketAddr>
     let each = dialects.served().map(|(_, one, base)| (format!("dialect {}", one.letter), base));
     let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
     lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
+    if front::is_there(dialects) {
+        lines.push(format!("{:<15} {url}/", "console"));
+    }
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
+    lines.extend(metrics.map(|address| format!("{:<15} http://{address}/metrics", "metrics")));
     match settings.edition {
         Edition::Server => {
             lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));
@@ -209,12 +228,13 @@ struct Reloading {
     source: Source,
     hangup: Signal,
     running: Loaded,
+    demo: Option<Demo>,
 }
 
 impl Reloading {
     /// Reads the configuration again on SIGHUP or when a file changes. A bad one is told, and changes nothing.
     async fn reload(&mut self, books: Arc<Books>, current: Current, log_level: LogLevel) {
-        let Self { source, hangup, running } = self;
+        let Self { source, hangup, running, demo } = self;
         let mut look = tokio::time::interval(LOOK);
         let mut seen = stamps(source);
         loop {
@@ -238,7 +258,7 @@ impl Reloading {
                     }
                     let mut settings = new.settings.clone();
                     settings.trusted_proxies.clone_from(&running.settings.trusted_proxies);
-                    current.swap(Site::new(&settings, &books));
+                    current.swap(Site::new(&settings, &books, *demo));
                     books.take(&settings);
                     log_level.set(&settings.log_level);
                     tracing::info!("the configuration was read again");

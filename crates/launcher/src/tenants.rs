@@ -151,6 +151,16 @@ impl Books {
         shells.into_iter().filter_map(|shell| shell.upgrade())
     }
 
+    /// How many sets of books are open.
+    pub(crate) fn open_now(&self) -> usize {
+        self.shells().count()
+    }
+
+    /// What connections of all that are open are for, how many of each are used just now, and how many there are.
+    pub(crate) fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        self.shells().flat_map(|shell| shell.ledger.connections()).collect()
+    }
+
     /// Tries again what is known to fail.
     pub(crate) async fn try_again(&self) {
         for shell in self.shells() {
@@ -355,7 +365,7 @@ async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
 
 // ── Their folders ──
 
-fn folder(settings: &Settings) -> PathBuf {
+pub(crate) fn folder(settings: &Settings) -> PathBuf {
     settings.data.join("tenants")
 }
 
@@ -377,9 +387,15 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
     let data = folder(settings).join(host);
     let text = std::fs::read_to_string(data.join(KEPT)).ok()?;
     let kept: Value = serde_json::from_str(&text).ok()?;
+    Some(of_tenant(settings, host, kept["database"].as_str().map(str::to_owned)))
+}
+
+/// The settings of a tenant whose books are there, or else in its folder.
+fn of_tenant(settings: &Settings, host: &str, database: Option<String>) -> Settings {
+    let data = folder(settings).join(host);
     let own = || format!("sqlite:{}", data.join("duet.db").display());
-    Some(Settings {
-        database: Secret::of(kept["database"].as_str().map_or_else(own, str::to_owned)),
+    Settings {
+        database: Secret::of(database.unwrap_or_else(own)),
         // Many share what one installation has.
         pool_size: settings.pool_size.min(4),
         readers: settings.readers.min(2),
@@ -389,7 +405,30 @@ pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Setting
         token_audience: host.to_owned(),
         data,
         ..settings.clone()
-    })
+    }
+}
+
+/// The settings of a tenant that may be there or not: without one, its books are a file in its folder.
+pub(crate) fn place_of(settings: &Settings, host: &str) -> Settings {
+    tenant_settings(settings, host).unwrap_or_else(|| of_tenant(settings, host, None))
+}
+
+/// A tenant whose books are in its folder is there from now on, unless it was.
+pub(crate) fn keep(data: &Path) -> Result<(), String> {
+    if data.join(KEPT).exists() {
+        return Ok(());
+    }
+    draft(data, None).and_then(|draft| move_to(&draft, &data.join(KEPT)))
+}
+
+/// What a tenant is known by, under another name first: it is there once its books are.
+fn draft(data: &Path, database: Option<&str>) -> Result<PathBuf, String> {
+    let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
+    let draft = data.join("tenant.json.new");
+    let kept = json!({"database": database}).to_string();
+    let mut file = private::create(&draft).map_err(cannot)?;
+    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
+    Ok(draft)
 }
 
 /// All tenants, by their hosts.
@@ -420,21 +459,11 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
         return Err(format!("the tenant {host} is there already"));
     }
     private::make_folder(&data)?;
-    let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
-    // Under another name first: a tenant is there once its books are.
-    let draft = data.join("tenant.json.new");
-    let kept = json!({"database": new.database}).to_string();
-    let mut file = private::create(&draft).map_err(cannot)?;
-    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
-    let own = || format!("sqlite:{}", data.join("duet.db").display());
+    let draft = draft(&data, new.database.as_deref())?;
     let own = Settings {
-        database: Secret::of(new.database.clone().unwrap_or_else(own)),
-        token_secret: None,
-        master_key: None,
-        token_issuer: host.clone(),
-        token_audience: host.clone(),
-        data: data.clone(),
-        ..settings.clone()
+        pool_size: settings.pool_size,
+        readers: settings.readers,
+        ..of_tenant(settings, &host, new.database.clone())
     };
     let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
     let made = match first_user(&ledger, new).await {
@@ -443,7 +472,7 @@ pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<St
     };
     ledger.close().await;
     let made = made?;
-    std::fs::rename(&draft, data.join(KEPT)).map_err(cannot)?;
+    move_to(&draft, &data.join(KEPT))?;
     Ok(made)
 }
 

@@ -1,6 +1,7 @@
 //! The certificate that this server shows, read again when its files change.
 
 use crate::config::Settings;
+use ledger_core::clock::Instant;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
@@ -8,6 +9,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use x509_cert::der::Decode;
 
 /// Where a certificate and its key are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,14 @@ impl Files {
     pub(crate) fn of(settings: &Settings) -> Option<Self> {
         let (certificate, key) = settings.tls_certificate.clone().zip(settings.tls_key.clone())?;
         Some(Self { certificate, key })
+    }
+
+    /// Until when the first certificate of the chain is good, which is the server's own.
+    pub(crate) fn last_day(&self) -> Result<Instant, String> {
+        let cannot = |why: &dyn std::fmt::Display| format!("cannot use {}: {why}", self.certificate.display());
+        let own = CertificateDer::from_pem_file(&self.certificate).map_err(|error| cannot(&error))?;
+        let own = x509_cert::Certificate::from_der(&own).map_err(|error| cannot(&error))?;
+        Ok(Instant::from_micros(0).plus(own.tbs_certificate.validity.not_after.to_unix_duration()))
     }
 
     fn stamps(&self) -> Stamps {

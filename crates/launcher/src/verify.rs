@@ -4,10 +4,12 @@ use crate::admin::{explain, up_to_date};
 use crate::anchor::{self, Anchor};
 use crate::bar;
 use ledger_core::books::verify::{Check, Progress};
+use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::ledger::{Ledger, Proof};
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// What is to be proved, and against what.
 pub(crate) struct Asked {
@@ -19,6 +21,13 @@ pub(crate) struct Asked {
     pub(crate) json: bool,
     /// How many parts are proved at once; as many as there are cores where it is not said.
     pub(crate) hands: Option<usize>,
+}
+
+impl Asked {
+    /// All books, against nothing that was kept elsewhere.
+    pub(crate) fn everything() -> Self {
+        Self { business: None, anchor: None, head: None, since: None, json: false, hands: None }
+    }
 }
 
 /// As many as there are cores.
@@ -39,14 +48,17 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     let since = asked.since.as_deref().map(anchor::since).transpose()?;
     let hands = asked.hands.unwrap_or_else(hands);
     let progress = Arc::new(Progress::default());
-    let bar = bar::show(progress.clone());
+    let engine = beside(ledger.clone());
+    let shown = progress.clone();
+    let bar = bar::show(move || shown.percent());
     let proofs = ledger.verify(only, hands, since.as_deref().unwrap_or_default(), &progress).await;
     drop(bar);
     let proofs = proofs.map_err(|error| match error {
-        ledger_core::error::Error::NotFound => "there is no such company".into(),
+        Error::NotFound => "there is no such company".into(),
         other => explain(&other),
     })?;
-    let database = ledger.verify_engine().await.map_err(|error| explain(&error))?;
+    let database = engine.await.map_err(|_| "the check of the database's file broke down")?;
+    let database = database.map_err(|error| explain(&error))?;
     let mut installation = ledger.verify_installation().await.map_err(|error| explain(&error))?;
     let mut outside = Vec::new();
     if let Some(heads) = &asked.head {
@@ -77,6 +89,15 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
         anchor.advance(&ledger, &companies).await?;
     }
     Ok(text)
+}
+
+/// What the engine says of itself, looked at beside the proofs: it takes one hand for as long as they take many.
+fn beside(ledger: Arc<Ledger>) -> oneshot::Receiver<Result<Vec<Check>, Error>> {
+    let (tell, told) = oneshot::channel();
+    supervise::once("the check of the file", async move {
+        let _nobody_waits = tell.send(ledger.verify_engine().await);
+    });
+    told
 }
 
 fn report(proofs: &[Proof], installation: &[Check]) -> String {

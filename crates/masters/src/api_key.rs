@@ -192,6 +192,16 @@ impl Resource for ApiKeys {
     }
 }
 
+/// A key that is over from the start is a mistake.
+fn check_ends(draft: &Columns<Column>, now: Instant) -> Result<()> {
+    match draft.get(Column::ExpiresAt) {
+        Some(Value::BigInt(Some(ends))) if *ends <= now.micros() => {
+            Err(Error::field("expiresAt", "must be in the future"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// 160 random bits.
 fn secret() -> Result<String> {
     Ok(format!("{PREFIX}{}", random_letters(PLAIN, 32)?))
@@ -336,11 +346,7 @@ impl Master for ApiKeys {
         if cx.only().is_some() {
             return Err(Error::not_allowed("A key makes no keys; log in", FieldErrors::default()));
         }
-        if let Some(Value::BigInt(Some(ends))) = draft.get(Column::ExpiresAt)
-            && *ends <= cx.now.micros()
-        {
-            return Err(Error::field("expiresAt", "must be in the future"));
-        }
+        check_ends(draft, cx.now)?;
         match draft.get(Column::Scopes) {
             Some(Value::String(Some(_))) => {
                 let scopes: Grants = draft.json(Column::Scopes)?;
@@ -348,5 +354,63 @@ impl Master for ApiKeys {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{draft, said};
+    use kit::samples::hold;
+
+    #[test]
+    fn a_key_manages_no_people_and_comes_from_where_it_is_let() {
+        let scope =
+            |resource: &str, actions: &[&str]| [("/scopes", json!([{"resource": resource, "actions": actions}]))];
+        let networks = |networks: serde_json::Value| [("/allowedAddresses", networks)];
+        let no_network = "allowedAddresses[0]: must be an address or a network";
+        hold::<ApiKeys>(&[
+            (&scope("user", &["view"]), &[]),
+            (&scope("user", &["view", "create"]), &["scopes: no key has user.create; leave it out"]),
+            (&scope("permission", &["edit"]), &["scopes: no key has permission.edit; leave it out"]),
+            (&scope("apiKey", &["delete"]), &["scopes: no key has apiKey.delete; leave it out"]),
+            (&scope("coffee", &["view"]), &["scopes[0].resource: names no resource"]),
+            // All that its user may, and nothing at all.
+            (&[("/scopes", json!(null))], &[]),
+            (&[("/scopes", json!([]))], &[]),
+            (&networks(json!(["203.0.113.7", "2001:db8::/32"])), &[]),
+            (&networks(json!(["203.0.113.0/33"])), &[no_network]),
+            (&networks(json!(["office"])), &[no_network]),
+            (&networks(json!(vec!["203.0.113.7"; 50])), &[]),
+            (&networks(json!(vec!["203.0.113.7"; 51])), &["allowedAddresses: must be at most 50"]),
+        ]);
+        let all = draft::<ApiKeys>(&[("/scopes", json!(null))]);
+        let none = draft::<ApiKeys>(&[("/scopes", json!([]))]);
+        assert_eq!(all.get(Column::Scopes), Some(&Value::String(None)));
+        assert_eq!(none.get(Column::Scopes), Some(&Value::from("[]")));
+    }
+
+    #[test]
+    fn a_key_ends_in_the_future_or_never() {
+        let noon: Instant = Instant::parse("2026-11-20T12:00:00Z").unwrap();
+        let refused = "expiresAt: must be in the future";
+        for (ends, answer) in [
+            (json!(null), "fine"),
+            (json!("2026-11-20T12:00:00.000001Z"), "fine"),
+            (json!("2026-11-20T12:00:00Z"), refused),
+            (json!("2026-11-20T11:59:59Z"), refused),
+            // Of another zone: an hour before noon.
+            (json!("2026-11-20T13:00:00+02:00"), refused),
+        ] {
+            assert_eq!(said(check_ends(&draft::<ApiKeys>(&[("/expiresAt", ends.clone())]), noon)), answer, "{ends}");
+        }
+    }
+
+    #[test]
+    fn little_of_a_key_is_shown_to_know_it_by() {
+        let (one, other) = (secret().unwrap(), secret().unwrap());
+        assert_ne!(one, other);
+        assert_eq!((one.len(), &one[..5]), (37, "duet_"));
+        assert_eq!(hint_of("duet_k7m2q9x4w8n3b6v5c2z7t4r9y8p3h6j5"), "duet_k7m2");
     }
 }

@@ -253,3 +253,39 @@ fn asked(query: &ListQuery) -> Result<(i64, i64)> {
     }
     Ok((whole("after").unwrap_or(0), limit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::said;
+    use books::cx::Point;
+
+    #[test]
+    fn an_export_begins_after_a_record_and_is_bounded() {
+        let refused = "limit: must be a whole number from 1 to 10000";
+        for (after, limit, expected) in [
+            (None, None, Ok((0, 10_000))),
+            (Some(42), None, Ok((42, 10_000))),
+            (Some(42), Some(1), Ok((42, 1))),
+            (None, Some(10_000), Ok((0, 10_000))),
+            (None, Some(10_001), Err(refused)),
+            (None, Some(0), Err(refused)),
+            (Some(42), Some(-1), Err(refused)),
+        ] {
+            let filters = [("after", after), ("limit", limit)];
+            let filters = filters.into_iter().filter_map(|(name, number)| Some((name, FilterValue::Whole(number?))));
+            let query = ListQuery {
+                page: 1,
+                page_size: 10,
+                sort: Vec::new(),
+                search: None,
+                updated_since: None,
+                filters: filters.collect(),
+                point: Point::default(),
+                fields: None,
+            };
+            let found = asked(&query).map_err(|why| said(Err::<(), _>(why)));
+            assert_eq!(found, expected.map_err(str::to_owned), "{after:?} {limit:?}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ mod wire;
 use crate::account::keepers::{Claim, check_claims, settle};
 use crate::currency::CountryCode;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::{BusinessId, RecordId};
 use crate::stored::AsJson;
@@ -263,7 +263,7 @@ impl Master for Businesses {
             let field = format!("systemAccounts.{}", SystemRole::Inventory);
             let why = "cannot change, since stock of items without an account of their own was moved";
             return Err(Error::Conflict(Conflict {
-                code: "in_use",
+                code: Code::InUse,
                 title: "Stock of items was moved".into(),
                 errors: FieldErrors::one(&field, why),
             }));
@@ -289,7 +289,7 @@ impl Master for Businesses {
     async fn check_change(cx: &Cx<'_>, row: &table::Model, draft: &Columns<Column>) -> Result<()> {
         let currency = Value::from(row.base_currency.as_str());
         if draft.get(Column::BaseCurrency) != Some(&currency) && has_records(cx, row.id).await? {
-            return Err(Error::conflict("in_use", "The base currency cannot change once the company has records"));
+            return Err(Error::conflict(Code::InUse, "The base currency cannot change once the company has records"));
         }
         if let Some(moved) = moved_under_numbers(row, draft)?
             && has_numbers(cx, row.id).await?
@@ -308,7 +308,7 @@ impl Master for Businesses {
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         if has_records(cx, row.id).await? {
-            return Err(Error::conflict("in_use", "The company has records; set its status to archived instead"));
+            return Err(Error::conflict(Code::InUse, "The company has records; set its status to archived instead"));
         }
         invitation::forget_all_of(&cx.db, row.id).await?;
         // What every company has from the start goes with it; its audit log stays.
@@ -335,17 +335,18 @@ impl Master for Businesses {
     }
 }
 
-/// The accounts that lost a role, and those that took it.
+/// The accounts that lost a role, and those that took one: in a company that was made before a role was known, nobody had it.
 fn moved_accounts(before: &BTreeMap<SystemRole, RecordId>, now: &BTreeMap<SystemRole, RecordId>) -> HashSet<RecordId> {
-    let moved = before.iter().filter(|(role, account)| now.get(role) != Some(account));
-    moved.flat_map(|(role, account)| [Some(*account), now.get(role).copied()]).flatten().collect()
+    let roles = before.keys().chain(now.keys());
+    let accounts = roles.map(|role| [before.get(role), now.get(role)]).filter(|[before, now]| before != now);
+    accounts.flatten().flatten().copied().collect()
 }
 
 /// What is refused of a change once documents were numbered.
 fn moved_under_numbers(row: &table::Model, draft: &Columns<Column>) -> Result<Option<Error>> {
     let refusal = |title: &str, field: &str| {
         let errors = FieldErrors::one(field, "cannot change once documents were numbered");
-        Error::Conflict(Conflict { code: "in_use", title: title.into(), errors })
+        Error::Conflict(Conflict { code: Code::InUse, title: title.into(), errors })
     };
     for (field, column, day) in [
         ("fiscalYearStartMonth", Column::FiscalYearStartMonth, row.fiscal_year_start_month),
@@ -421,3 +422,6 @@ fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
         role: seat.role,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,3 +153,73 @@ fn matches(one: &CurrencyView, query: &ListQuery) -> bool {
         && query.updated_since.is_none()
         && words.into_iter().all(|word| one.code.contains(&word.to_uppercase()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use books::cx::Point;
+    use kit::list::Total;
+
+    fn query(page: u64, page_size: u64, filters: &[(&'static str, FilterValue)]) -> ListQuery {
+        let filters = filters.to_vec();
+        ListQuery {
+            page,
+            page_size,
+            sort: Vec::new(),
+            search: None,
+            updated_since: None,
+            filters,
+            point: Point::default(),
+            fields: None,
+        }
+    }
+
+    fn asked(query: &ListQuery) -> (Vec<CurrencyView>, u64) {
+        let day = |text: &str| -> Day { text.parse().unwrap() };
+        let latest = HashMap::from([
+            ("USD".to_owned(), (Rate::parse("0.8642").unwrap(), day("2026-11-20"))),
+            ("KWD".to_owned(), (Rate::parse("2.81").unwrap(), day("2026-11-18"))),
+        ]);
+        let page = listed("EUR", &latest, query);
+        let Total::Exactly(total) = page.total else { panic!("all of them are known") };
+        (page.items, total)
+    }
+
+    #[test]
+    fn a_currency_shows_its_places_and_what_it_is_worth_by_now() {
+        let code = |code: &str| [("code", FilterValue::Text(code.into()))];
+        for (of, digits, base, active, rate, date) in [
+            ("EUR", 2, true, true, Some("1"), None),
+            ("USD", 2, false, true, Some("0.8642"), Some("2026-11-20")),
+            ("KWD", 3, false, true, Some("2.81"), Some("2026-11-18")),
+            ("JPY", 0, false, false, None, None),
+        ] {
+            let (found, total) = asked(&query(1, 10, &code(of)));
+            let one = &found[0];
+            assert_eq!((total, one.digits, one.is_base, one.is_active), (1, digits, base, active), "{of}");
+            let shown =
+                (one.exchange_rate.map(|rate| rate.to_string()), one.exchange_rate_date.map(|day| day.to_string()));
+            assert_eq!(shown, (rate.map(str::to_owned), date.map(str::to_owned)), "{of}");
+        }
+    }
+
+    #[test]
+    fn a_page_of_currencies_is_one_of_those_that_were_asked_for() {
+        let codes = |query: &ListQuery| -> Vec<String> { asked(query).0.into_iter().map(|one| one.code).collect() };
+        let active = [("isActive", FilterValue::Flag(true))];
+        assert_eq!(codes(&query(1, 10, &active)), ["EUR", "KWD", "USD"]);
+        assert_eq!(codes(&query(2, 2, &active)), ["USD"]);
+        assert_eq!(asked(&query(2, 2, &active)).1, 3);
+        assert_eq!(codes(&query(3, 2, &active)), [""; 0]);
+        let last_first = ListQuery { sort: vec![("code", Direction::Descending)], ..query(1, 2, &active) };
+        assert_eq!(codes(&last_first), ["USD", "KWD"]);
+        let all = asked(&query(1, 1000, &[])).1;
+        assert_eq!(asked(&query(1, 1000, &[("isActive", FilterValue::Flag(false))])).1, all - 3);
+        // All words, in any case: EUR has no d, and KWD no u.
+        for (words, found) in [("us", vec!["USD"]), ("u d", vec!["USD"]), ("x", vec![])] {
+            assert_eq!(codes(&ListQuery { search: Some(words.into()), ..query(1, 10, &active) }), found, "{words}");
+        }
+        let since = ListQuery { updated_since: Some(crate::clock::Instant::from_micros(0)), ..query(1, 10, &active) };
+        assert_eq!(codes(&since), [""; 0]);
+    }
+}

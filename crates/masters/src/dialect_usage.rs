@@ -187,3 +187,82 @@ impl Resource for DialectUsage {
 
     read_only!();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use books::cx::Point;
+    use sea_orm::prelude::Uuid;
+
+    fn user(number: u128) -> UserId {
+        UserId(Uuid::from_u128(number))
+    }
+
+    fn used(by: u128, agent: &str, dialect: &str, operation: &str, (calls, last): (i64, i64)) -> table::Model {
+        table::Model {
+            business_id: BusinessId::default(),
+            user_id: user(by),
+            agent: agent.into(),
+            dialect: dialect.into(),
+            operation: operation.into(),
+            calls,
+            last_at: Instant::from_micros(last),
+        }
+    }
+
+    #[test]
+    fn calls_are_counted_by_user_program_and_dialect() {
+        let rows = vec![
+            used(2, "shop", "A", "partiesList", (3, 50)),
+            used(1, "shop", "A", "partiesList", (5, 40)),
+            used(1, "shop", "A", "salesInvoicesCreate", (7, 60)),
+            used(1, "shop", "B", "partiesList", (1, 10)),
+            used(1, "till", "A", "partiesList", (2, 20)),
+        ];
+        let uses = by_program(rows, &HashMap::from([(user(1), "jo@harbour.example".to_owned())]));
+        let shown: Vec<_> = uses
+            .iter()
+            .map(|one| {
+                (
+                    one.email.as_deref(),
+                    one.agent.as_str(),
+                    one.dialect.as_str(),
+                    one.calls,
+                    one.last_call_at.micros(),
+                    one.operations.len(),
+                )
+            })
+            .collect();
+        let jo = Some("jo@harbour.example");
+        assert_eq!(
+            shown,
+            [
+                (jo, "shop", "A", 12, 60, 2),
+                (jo, "shop", "B", 1, 10, 1),
+                (jo, "till", "A", 2, 20, 1),
+                (None, "shop", "A", 3, 50, 1),
+            ]
+        );
+        let asked = |filters: &[(&'static str, FilterValue)]| {
+            let query = ListQuery {
+                page: 1,
+                page_size: 10,
+                sort: Vec::new(),
+                search: None,
+                updated_since: None,
+                filters: filters.to_vec(),
+                point: Point::default(),
+                fields: None,
+            };
+            uses.iter().map(|one| is_asked_for(one, &query)).collect::<Vec<_>>()
+        };
+        let of = |number: u128| ("userId", FilterValue::Identifier(RecordId(Uuid::from_u128(number))));
+        let since = |micros: i64| ("since", FilterValue::Time(Instant::from_micros(micros)));
+        assert_eq!(asked(&[]), [true; 4]);
+        assert_eq!(asked(&[("dialect", FilterValue::OneOf("B".into()))]), [false, true, false, false]);
+        assert_eq!(asked(&[of(2)]), [false, false, false, true]);
+        // At that moment is since then.
+        assert_eq!(asked(&[since(20)]), [true, false, true, true]);
+        assert_eq!(asked(&[since(21), of(1)]), [true, false, false, false]);
+    }
+}

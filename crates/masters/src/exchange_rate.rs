@@ -5,7 +5,7 @@
 
 use crate::currency::CurrencyCode;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::UserId;
 use crate::money::Rate;
@@ -177,7 +177,7 @@ impl Master for ExchangeRates {
             return Ok(());
         }
         Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "The currency has a rate for this day already".into(),
             errors: FieldErrors::one("date", "has a rate for this currency already"),
         }))
@@ -197,4 +197,36 @@ fn check_made_by(row: &table::Model, user: UserId) -> Result<()> {
     let why =
         "was made by somebody else, and what you post is held against it (maxDocumentAmount); add a rate, or ask them";
     Err(Error::not_allowed("This goes further than you may", FieldErrors::one("rate", why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{row, said};
+    use kit::samples::{checked, told};
+    use sea_orm::prelude::Uuid;
+
+    #[test]
+    fn a_rate_is_of_another_currency_than_the_companys_own() {
+        let business = Business::sample();
+        for (currency, faults) in
+            [("USD", vec![]), ("EUR", vec!["currency: must be another than the company's own".to_owned()])]
+        {
+            let found = checked::<ExchangeRates>(Some(&business), &[("/currency", json!(currency))]);
+            assert_eq!(found.map_or_else(|faults| told(&faults), |_| Vec::new()), faults, "{currency}");
+        }
+    }
+
+    /// Who may post up to an amount is judged by what the rates make of it.
+    #[test]
+    fn whoever_is_judged_by_rates_changes_none_of_others() {
+        let user = |number: u128| UserId(Uuid::from_u128(number));
+        for (created, updated, fine) in [(1, 1, true), (2, 2, false), (1, 2, false), (2, 1, false)] {
+            let rate =
+                table::Model { created_by: user(created), updated_by: user(updated), ..row::<ExchangeRates>(&[]) };
+            let found = said(check_made_by(&rate, user(1)));
+            let refused = "not allowed: rate: was made by somebody else";
+            assert!(if fine { found == "fine" } else { found.starts_with(refused) }, "{created} {updated}: {found}");
+        }
+    }
 }

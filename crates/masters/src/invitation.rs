@@ -1,7 +1,7 @@
 //! What is done with an invitation: made again, and accepted.
 
 use crate::clock::Instant;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label};
 use crate::ids::{RecordId, UserId};
 use crate::profile::{Profile, ProfileView, check_logged_in, own};
@@ -52,7 +52,7 @@ impl Act for InviteAgain {
         let row = rows::row::<Users>(cx, id).await?;
         cx.check_expectation(id, row.version)?;
         if !invitation::waits(&row) {
-            return Err(Error::conflict("invalid_state", "They have accepted already"));
+            return Err(Error::conflict(Code::InvalidState, "They have accepted already"));
         }
         let business = cx.business_id()?;
         // Whoever makes the code could use it.
@@ -116,7 +116,7 @@ impl Act for AcceptInvitation {
         let account = accounts::find(&cx.db, UserId(id.0)).await?.ok_or(Error::NotFound)?;
         if accounts::key(&account.email) != found.email_key {
             return Err(Error::Conflict(Conflict {
-                code: "invalid_state",
+                code: Code::InvalidState,
                 title: "The invitation was made for another address than yours".into(),
                 errors: FieldErrors::one("invitationCode", "was made for another address; ask for one for yours"),
             }));
@@ -155,7 +155,7 @@ pub(crate) async fn join(
 ) -> Result<(Accepted, Vec<Change>)> {
     let business = found.business_id;
     if membership::Entity::find_by_id((business, account.id)).one(connection).await?.is_some() {
-        return Err(Error::conflict("invalid_state", "You are a member of this company already"));
+        return Err(Error::conflict(Code::InvalidState, "You are a member of this company already"));
     }
     let waiting = accounts::find(connection, found.user_id).await?.ok_or_else(wrong_code)?;
     let (member, view) = place(connection, found, waiting.id).await?;
@@ -241,4 +241,24 @@ pub async fn open(
     let after = UserView::of_member(account, view, None);
     let change = UserView::change(AuditAction::Updated, found.business_id, [Some(&before), Some(&after)])?;
     Ok((accepted, vec![change]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invitation_is_accepted_with_its_code() {
+        for (body, code) in [
+            (json!({"invitationCode": "join_k7m2"}), Ok("join_k7m2")),
+            (json!({"invitationCode": "  join_k7m2 "}), Ok("join_k7m2")),
+            (json!({}), Err("invitationCode")),
+            (json!({"invitationCode": " "}), Err("invitationCode")),
+            (json!({"invitationCode": "k".repeat(101)}), Err("invitationCode")),
+        ] {
+            let read = AcceptInvitation::check(serde_json::from_value(body.clone()).unwrap());
+            let read = read.map_err(|faults| faults.iter().map(|(field, _)| field.clone()).collect::<String>());
+            assert_eq!(read.as_deref().map_err(String::as_str), code, "{body}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
 use crate::ids::{BusinessId, UserId};
 use crate::stored::AsJson;
@@ -231,7 +231,7 @@ impl Master for Locks {
 fn check_hard(last: Option<Day>, wanted: Option<Day>) -> Result<()> {
     let Some(last) = last.filter(|last| wanted.is_none_or(|wanted| wanted < *last)) else { return Ok(()) };
     Err(Error::Conflict(Conflict {
-        code: "invalid_state",
+        code: Code::InvalidState,
         title: "The hard lock never moves back".into(),
         errors: FieldErrors::one("hardLockDate", format!("must be {last} or later")),
     }))

@@ -2,7 +2,7 @@
 //!
 //! Owns: the pattern and when it begins anew. Refuses: to change either once numbers were given.
 
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId};
 use answers::Ask;
@@ -268,7 +268,7 @@ impl Master for NumberSeries {
             return Ok(());
         }
         Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "Two series of a kind would give the same numbers".into(),
             errors: FieldErrors::one("pattern", "is already that of another series of the kind"),
         }))
@@ -296,12 +296,12 @@ impl Master for NumberSeries {
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         if row.is_default {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "The series is the default of its kind; make another the default first",
             ));
         }
         if is_issued(cx, row.id).await? {
-            return Err(Error::conflict("in_use", "The series has given numbers; archive it instead"));
+            return Err(Error::conflict(Code::InUse, "The series has given numbers; archive it instead"));
         }
         Ok(())
     }
@@ -315,7 +315,7 @@ fn differs(draft: &Columns<Column>, column: Column, value: Value) -> bool {
     draft.get(column) != Some(&value)
 }
 
-fn refuse(code: &'static str, field: &str, why: &str) -> Result<()> {
+fn refuse(code: Code, field: &str, why: &str) -> Result<()> {
     Err(Error::Conflict(Conflict {
         code,
         title: "The number series cannot be changed like this".into(),
@@ -326,10 +326,14 @@ fn refuse(code: &'static str, field: &str, why: &str) -> Result<()> {
 /// What of a series stays, whatever was numbered by it.
 fn check_kept(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
     if differs(draft, Column::Type, row.r#type.into()) {
-        return refuse("in_use", "type", "cannot change");
+        return refuse(Code::InUse, "type", "cannot change");
     }
     if row.is_default && !makes_default(draft) {
-        return refuse("invalid_state", "isDefault", "must stay until another series of the kind is made the default");
+        return refuse(
+            Code::InvalidState,
+            "isDefault",
+            "must stay until another series of the kind is made the default",
+        );
     }
     Ok(())
 }
@@ -342,7 +346,7 @@ fn check_issued(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
         (Column::FirstNumber, "firstNumber", row.first_number.into()),
     ] {
         if differs(draft, column, value) {
-            return refuse("in_use", field, "cannot change once numbers were given");
+            return refuse(Code::InUse, field, "cannot change once numbers were given");
         }
     }
     Ok(())

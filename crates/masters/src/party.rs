@@ -9,7 +9,7 @@ mod wire;
 
 use crate::bank;
 use crate::currency::{Currency, CurrencyCode};
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Percent};
@@ -233,6 +233,9 @@ impl Master for Parties {
     }
 
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
+        if let Some(row) = row {
+            check_merged(row, draft)?;
+        }
         let mut references = References::of(cx).await?;
         let held = row.map(|row| [row.payment_term_id, row.sales_tax_code_id, row.purchase_tax_code_id]);
         references.held.extend(held.into_iter().flatten().flatten());
@@ -255,17 +258,29 @@ impl Master for Parties {
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
             .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
         if posted.count(&cx.db).await? > 0 || books::mentions::is_named(cx, row.id).await? {
-            return Err(Error::conflict("in_use", "The party is in the books; set its status to archived instead"));
+            return Err(Error::conflict(Code::InUse, "The party is in the books; set its status to archived instead"));
         }
         let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));
         if merged.count(&cx.db).await? > 0 {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Other parties became part of it; set its status to archived instead",
             ));
         }
         Ok(())
     }
+}
+
+/// What became part of another party is read as that one, and never comes back by itself.
+fn check_merged(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    if row.merged_into_id.is_none() || draft.get(Column::Status) == Some(&PartyStatus::Archived.into()) {
+        return Ok(());
+    }
+    Err(Error::Conflict(Conflict {
+        code: Code::InvalidState,
+        title: "It is part of another party".into(),
+        errors: FieldErrors::one("status", "must be archived: it is part of another party, which stands for it"),
+    }))
 }
 
 fn view(
@@ -331,3 +346,6 @@ fn view(
         tags: row.tags.0,
     })
 }
+
+#[cfg(test)]
+mod tests;

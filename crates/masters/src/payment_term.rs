@@ -1,6 +1,6 @@
 //! Payment terms: when a document falls due, and what is taken off for paying early.
 
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe, Text};
 use crate::money::Percent;
 use books::access::Business;
@@ -185,7 +185,7 @@ impl Master for PaymentTerms {
             .filter(schema::party::Column::PaymentTermId.eq(row.id));
         if of_parties.count(&cx.db).await? > 0 || books::mentions::is_mentioned(cx, row.id).await? {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Parties or documents name the term; set its status to archived instead",
             ));
         }

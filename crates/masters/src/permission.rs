@@ -2,8 +2,8 @@
 //!
 //! Owns: that nobody grants what they lack themselves. Refuses: to change a built-in set.
 
-use crate::error::{Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::error::{Code, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{Amount, BookMoney};
 use crate::stored::AsJson;
@@ -228,13 +228,13 @@ impl Resource for Permissions {
 }
 
 pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantInput>) -> Grants {
-    let mut grants: Vec<Grant> = Vec::new();
-    let checked = faults.each(name, listed, |faults, input| {
+    let mut nouns = Once::default();
+    let grants = faults.each(name, listed, |faults, input| {
         let given = matches!(input.resource, Field::Given(_));
-        let resource = faults.required("resource", input.resource);
-        if given && grants.iter().any(|grant| grant.resource == resource) {
+        if nouns.is_second(&input.resource) {
             faults.add("resource", "stands here twice");
         }
+        let resource = faults.required("resource", input.resource);
         let mut actions = Vec::new();
         for (place, action) in faults.required("actions", input.actions).into_iter().enumerate() {
             let place = format!("actions[{place}]");
@@ -248,11 +248,9 @@ pub(crate) fn check_grants(faults: &mut Faults, name: &str, listed: Each<GrantIn
             }
         }
         actions.sort();
-        let grant = Grant { resource, actions };
-        grants.push(grant.clone());
-        grant
+        Grant { resource, actions }
     });
-    Grants(checked)
+    Grants(grants)
 }
 
 fn catalog<'c>(_: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
@@ -358,14 +356,14 @@ impl Master for Permissions {
             .filter(membership::Column::BusinessId.eq(row.business_id))
             .filter(membership::Column::PermissionId.eq(row.id));
         if holders.count(&cx.db).await? > 0 {
-            return Err(Error::conflict("in_use", "Members hold this permission set; give them another first"));
+            return Err(Error::conflict(Code::InUse, "Members hold this permission set; give them another first"));
         }
         Ok(())
     }
 }
 
 fn built_in() -> Error {
-    Error::conflict("built_in", "A built-in permission set cannot be changed; make one of your own")
+    Error::conflict(Code::BuiltIn, "A built-in permission set cannot be changed; make one of your own")
 }
 
 /// Nobody hands out what they lack: neither rights, nor a wider limit.
@@ -419,4 +417,81 @@ pub(crate) async fn plant(cx: &Cx<'_>, business: BusinessId) -> Result<HashMap<R
     });
     table::Entity::insert_many(rows).exec_without_returning(&cx.db).await?;
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{said, worth};
+    use kit::samples::hold;
+
+    #[test]
+    fn a_set_grants_each_resource_once_and_what_can_be_done_with_it() {
+        let grant = |resource: serde_json::Value, actions: &[&str]| json!({"resource": resource, "actions": actions});
+        let grants = |listed: &[serde_json::Value]| [("/grants", json!(listed))];
+        let twice = [grant(json!("party"), &["view"]), grant(json!("party"), &["edit"])];
+        let unheard =
+            [grant(json!(null), &["view"]), grant(json!("business"), &["view"]), grant(json!("coffee"), &["view"])];
+        hold::<Permissions>(&[
+            (&grants(&[]), &[]),
+            (&grants(&twice), &["grants[1].resource: stands here twice"]),
+            // One that says nothing is the second of nothing, and nothing is the second of it.
+            (&grants(&unheard), &["grants[0].resource: is required", "grants[2].resource: names no resource"]),
+            (&grants(&[grant(json!("party"), &["view", "view"])]), &[]),
+            (
+                &grants(&[grant(json!("party"), &["view", "post"])]),
+                &["grants[0].actions[1]: is nothing that can be done with party"],
+            ),
+            (&grants(&[grant(json!("salesInvoice"), &["post", "void"])]), &[]),
+            (&grants(&[grant(json!("party"), &["sing"])]), &["grants[0].actions[0]: must be"]),
+            (&[("/grants", json!(null))], &["grants: is required"]),
+            (&[("/limits", json!({"maxDocumentAmount": -0.01}))], &["limits.maxDocumentAmount: must not be negative"]),
+            (&[("/limits", json!({"maxDocumentAmount": 0, "backdateDays": 3660}))], &[]),
+            (&[("/limits", json!({"backdateDays": 3661}))], &["limits.backdateDays: must be between 0 and 3660"]),
+        ]);
+    }
+
+    /// A seat whose set grants these, within limits.
+    fn seat(grants: &[(ResourceKey, &[Action])], limits: Limits) -> Seat {
+        let fits = |resource, action| grants.iter().any(|(key, actions)| *key == resource && actions.contains(&action));
+        Seat { set: None, role: "own".into(), is_owner: false, rights: Rights::where_(fits), limits }
+    }
+
+    fn limits(most: Option<&str>, days: Option<i64>) -> Limits {
+        Limits { max_document_amount: most.map(worth), backdate_days: days }
+    }
+
+    #[test]
+    fn nobody_grants_what_they_lack_nor_without_the_limits_that_they_have() {
+        use Action::{Create, Edit, View};
+        let own = seat(
+            &[(ResourceKey::Parties, &[View, Create]), (ResourceKey::Permissions, &[View])],
+            limits(Some("5000"), Some(7)),
+        );
+        let free = seat(&[(ResourceKey::Parties, &[View, Create])], Limits::default());
+        let parties: &[(ResourceKey, &[Action])] = &[(ResourceKey::Parties, &[View, Create])];
+        let more: &[(ResourceKey, &[Action])] = &[(ResourceKey::Parties, &[View, Edit]), (ResourceKey::Items, &[View])];
+        let further = "not allowed: grants: goes further than your own limits";
+        for (own, granted, within_limits, answer) in [
+            (&own, parties, limits(Some("5000"), Some(7)), "fine"),
+            (&own, &[], limits(Some("0"), Some(0)), "fine"),
+            (&own, parties, limits(Some("5000.01"), Some(7)), further),
+            (&own, parties, limits(Some("5000"), Some(8)), further),
+            // No limit goes further than any.
+            (&own, parties, limits(None, Some(7)), further),
+            (&own, parties, limits(Some("5000"), None), further),
+            (&free, parties, Limits::default(), "fine"),
+            (&free, parties, limits(Some("1"), None), "fine"),
+            // What is lacking is told first, all of it.
+            (&own, more, Limits::default(), "not allowed: grants: grants what you lack: party.edit, item.view"),
+        ] {
+            let wanted = seat(granted, within_limits);
+            assert_eq!(
+                said(within(own, "grants", wanted.rights, wanted.limits)),
+                answer,
+                "{granted:?} {within_limits:?}"
+            );
+            assert_eq!(own.covers(&wanted), answer == "fine", "{granted:?} {within_limits:?}");
+        }
+    }
 }

@@ -310,3 +310,59 @@ impl Resource for Profile {
 
     read_only!();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::said;
+    use kit::operation::ResourceOperations;
+
+    #[test]
+    fn a_new_password_is_long_and_another() {
+        let (current, wanted) = ("correct horse battery", "a ferry at first light");
+        for (body, answer) in [
+            (json!({"currentPassword": current, "newPassword": wanted}), "fine"),
+            (json!({"newPassword": wanted}), "currentPassword: is required"),
+            (json!({"currentPassword": current}), "newPassword: is required"),
+            (
+                json!({"currentPassword": current, "newPassword": current}),
+                "newPassword: must be another than the one that you have",
+            ),
+            (json!({"currentPassword": current, "newPassword": "a ferry at"}), "newPassword: must be 12 to 256"),
+            // What one has may be of any length: another rule held when it was chosen.
+            (json!({"currentPassword": "short", "newPassword": wanted}), "fine"),
+        ] {
+            let found = said(ChangePassword::check(serde_json::from_value(body.clone()).unwrap()));
+            assert!(found.starts_with(answer), "{body}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_second_factor_is_proved_with_the_password_and_a_code() {
+        let proof = |body: serde_json::Value| RemoveTotp::check(serde_json::from_value(body).unwrap());
+        let given = proof(json!({"currentPassword": "correct horse battery", "code": "492039"})).unwrap();
+        let confirmation = RemoveTotp::confirmed_by(&given).unwrap();
+        assert_eq!(confirmation.password, "correct horse battery");
+        assert!(matches!(confirmation.factor, SecondFactor::Asked(Some("492039"))));
+        // Where it is left out, it is asked for all the same.
+        let bare = proof(json!({"currentPassword": "correct horse battery"})).unwrap();
+        assert!(matches!(RenewRecoveryCodes::confirmed_by(&bare).unwrap().factor, SecondFactor::Asked(None)));
+        assert_eq!(said(proof(json!({"code": "492039"})).map(drop)), "currentPassword: is required");
+        let code = |body: serde_json::Value| said(ConfirmTotp::check(serde_json::from_value(body).unwrap()));
+        assert_eq!(code(json!({"code": "492039"})), "fine");
+        assert_eq!(code(json!({})), "code: is required");
+        let begun = BeginTotp::check(serde_json::from_value(json!({"currentPassword": "x"})).unwrap()).unwrap();
+        assert!(matches!(BeginTotp::confirmed_by(&begun).unwrap().factor, SecondFactor::NotAsked));
+    }
+
+    #[test]
+    fn before_a_password_is_chosen_one_sees_who_one_is_chooses_and_leaves() {
+        let open = |of: &ResourceOperations| -> Vec<&str> {
+            let extras = of.verbs().into_iter().filter(|verb| comes_before_the_password(of, *verb));
+            extras.filter_map(|verb| of.extra(verb)).map(|extra| extra.name).collect()
+        };
+        assert_eq!(open(&ResourceOperations::of::<Profile>()), ["Get", "ChangePassword", "LogOut"]);
+        assert_eq!(open(&ResourceOperations::of::<crate::session::Sessions>()), [""; 0]);
+        assert_eq!(open(&ResourceOperations::of::<crate::party::Parties>()), [""; 0]);
+    }
+}

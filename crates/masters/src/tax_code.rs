@@ -4,8 +4,8 @@
 
 use crate::account::keepers::{Claim, check_claims, settle};
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::RecordId;
 use crate::money::Percent;
 use crate::stored::AsJson;
@@ -255,7 +255,11 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
         }
     };
     let mut sequence = 0;
+    let mut identities = Once::default();
     faults.each("components", field, |faults, input| {
+        if identities.is_second(&input.id) {
+            faults.add("id", "stands here twice");
+        }
         sequence += 1;
         let kind = faults.optional("kind", input.kind).unwrap_or_default();
         let given = matches!(input.rate, Field::Given(_));
@@ -263,7 +267,9 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
         if given {
             check_rate(faults, kind, rate);
         }
+        let (mut days, mut again) = (Once::default(), false);
         let rates = faults.each("rates", input.rates, |faults, input| {
+            again |= days.is_second(&input.valid_from);
             let given = matches!(input.rate, Field::Given(_));
             let rate = TaxRate {
                 valid_from: faults.required("validFrom", input.valid_from),
@@ -274,8 +280,7 @@ fn check_components(faults: &mut Faults, field: Field<Vec<Field<TaxComponentInpu
             }
             rate
         });
-        let days: HashSet<Day> = rates.iter().map(|rate| rate.valid_from).collect();
-        if days.len() < rates.len() {
+        if again {
             faults.add("rates", "must each begin on a day of their own");
         }
         let recoverable = faults.optional("recoverablePercent", input.recoverable_percent);
@@ -442,7 +447,7 @@ impl Master for TaxCodeRecords {
             || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "Other records name the tax code; set its status to archived instead",
             ));
         }
@@ -456,7 +461,7 @@ fn check_past(old: &[TaxComponent], wanted: &[TaxComponent], until: Day) -> Resu
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "in_use",
+        code: Code::InUse,
         title: "The tax code was used; its past cannot change".into(),
         errors: FieldErrors::one(
             "components",
@@ -562,6 +567,19 @@ mod tests {
                 &["validTo: must not be before validFrom"],
             ),
             (&[("/components/0/rate", json!(1000))], &[]),
+            (
+                &[(
+                    "/components",
+                    json!([{"name": "A", "rate": 1, "id": id(7)}, {"name": "B", "rate": 2, "id": id(7)},
+                    {"name": "C", "rate": 3}, {"name": "D", "rate": 4, "id": id(8)}, {"name": "E", "rate": 5}]),
+                )],
+                &["components[1].id: stands here twice"],
+            ),
+            // A rate that says no day is told so, and begins on no day of another.
+            (
+                &[("/components/0/rates", json!([{"rate": 1}, {"rate": 2}]))],
+                &["components[0].rates[0].validFrom: is required", "components[0].rates[1].validFrom: is required"],
+            ),
             (&[("/components/0/rate", json!("1000.000001"))], &["components[0].rate: must be between 0 and 1000"]),
             (
                 &[("/components/0/boxes", json!({"salesBase": "8".repeat(51)}))],

@@ -298,3 +298,6 @@ impl Rows for Users {
         Ok(rows.into_iter().map(view).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,6 +85,11 @@ impl Pool {
         self.0.most
     }
 
+    /// How many of them are lent just now.
+    pub fn lent(&self) -> usize {
+        self.0.most.saturating_sub(self.0.places.available_permits())
+    }
+
     /// A connection of the caller's own until it is dropped.
     pub async fn lease(&self) -> Result<Lease, Fault> {
         let inner = self.0.clone();

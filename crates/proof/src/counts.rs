@@ -112,7 +112,9 @@ async fn counts(reader: &Reader<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
         let Some(end) = portion.last() else { return Ok(counts) };
         last = Some(end.id);
         for row in portion {
-            let kept: Kept = serde_json::from_str(&row.content).map_err(Error::internal)?;
+            // Where it is gone, the audit log is not whole.
+            let kept: Option<Kept> = serde_json::from_str(&row.content).map_err(Error::internal)?;
+            let Some(kept) = kept else { continue };
             for line in &kept.asked.lines {
                 let Some(counted) = line.counted else { continue };
                 let beside = kept.asked.lines.iter().filter(|other| other.item == line.item);

@@ -5,10 +5,10 @@
 use super::{Check, Findings, PORTION, Wide, shown};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::packed::Packed;
 use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
+use schema::written::Written;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -90,7 +90,7 @@ pub(super) const fn within(part: Wide, whole: Wide) -> bool {
 }
 
 async fn content_of(reader: &Reader<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Option<String>, Value)>> {
-    let rows: Vec<(RecordId, Option<String>, Packed)> = documents::Entity::find()
+    let rows: Vec<(RecordId, Option<String>, Written)> = documents::Entity::find()
         .select_only()
         .columns([documents::Column::Id, documents::Column::Number, documents::Column::Content])
         .filter(documents::Column::BusinessId.eq(reader.id()))
@@ -98,7 +98,7 @@ async fn content_of(reader: &Reader<'_>, ids: Vec<RecordId>) -> Result<Vec<(Reco
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .read(&reader.db)
         .await?;
-    let read = |(id, number, content): (RecordId, Option<String>, Packed)| {
+    let read = |(id, number, content): (RecordId, Option<String>, Written)| {
         Ok((id, number, serde_json::from_str(&content).map_err(Error::internal)?))
     };
     rows.into_iter().map(read).collect()

@@ -1,14 +1,13 @@
-//! What is kept of tax by month, recomputed from the facts and the lines that they name, a year at a time.
+//! What is kept of tax by month, recomputed from the facts and the lines that they name, entry by entry.
 
 use super::rollups::compare;
-use super::{Check, Wide, shown};
-use crate::day::Day;
-use crate::error::{Error, Result};
+use super::{BEFORE_ALL, Check, Wide, shown, summed};
+use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
-use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, tax_facts, tax_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Statement};
+use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, tax_months};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
 use std::collections::BTreeMap;
 
 /// The month, the code and the component, and the rest of what a fact says, in one text.
@@ -19,7 +18,7 @@ type Figures = [Wide; 5];
 
 answers::of_row! {
     struct Said {
-        date: Day,
+        month: String,
         tax_code_id: Option<RecordId>,
         component_id: Option<RecordId>,
         component: Option<String>,
@@ -37,45 +36,43 @@ answers::of_row! {
     }
 }
 
-/// Facts that say the same on one day. A line that several facts name is counted with the first of them.
-const OF_DAYS: &str = "SELECT f.date, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, \
+/// Facts that say the same in one month. A line that several facts name is counted with the first of them.
+fn asked(backend: DbBackend) -> String {
+    let month = match backend {
+        DbBackend::Postgres => "to_char(DATE '1970-01-01' + f.date::int, 'YYYY-MM')",
+        _ => "strftime('%Y-%m', f.date * 86400, 'unixepoch')",
+    };
+    format!(
+        "SELECT {month} AS month, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, \
      f.leads, f.base_box, f.tax_box, CAST(SUM(f.home_base) AS bigint) AS base, CAST(SUM(f.home_tax) AS bigint) AS tax, \
      CAST(SUM(f.not_recoverable) AS bigint) AS lost, CAST(SUM(CASE WHEN EXISTS (SELECT 1 FROM tax_facts AS e \
      WHERE e.business_id = f.business_id AND e.entry_number = f.entry_number AND e.position = f.position \
      AND e.place < f.place) THEN 0 ELSE COALESCE(l.amount, 0) END) AS bigint) AS posted \
      FROM tax_facts AS f LEFT JOIN entry_lines AS l ON l.business_id = f.business_id \
      AND l.entry_number = f.entry_number AND l.position = f.position \
-     WHERE f.business_id = $1 AND f.date BETWEEN $2 AND $3 \
-     GROUP BY f.date, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, f.leads, \
-     f.base_box, f.tax_box";
+     WHERE f.business_id = $1 AND f.entry_number > $2 AND f.entry_number <= $3 \
+     GROUP BY 1, f.tax_code_id, f.component_id, f.component, f.side, f.duty, f.origin, f.kind, f.leads, \
+     f.base_box, f.tax_box"
+    )
+}
 
 pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let business = reader.id();
-    let of_company = tax_facts::Entity::find().filter(tax_facts::Column::BusinessId.eq(business));
-    let days: Option<(Option<Day>, Option<Day>)> = of_company
-        .select_only()
-        .column_as(tax_facts::Column::Date.min(), "first")
-        .column_as(tax_facts::Column::Date.max(), "last")
-        .into_tuple()
-        .one(&reader.db)
-        .await?;
+    let backend = reader.db.get_database_backend();
+    let sql = asked(backend);
     let mut right: BTreeMap<Key, Figures> = BTreeMap::new();
-    if let Some((Some(first), Some(last))) = days {
-        for year in first.year()..=last.year() {
-            reader.pause().await?;
-            let (begins, ends) = (Day::new(year, 1, 1), Day::new(year, 12, 31));
-            let (begins, ends) = begins.zip(ends).ok_or_else(|| Error::internal("a year without its days"))?;
-            let asked = Statement::from_sql_and_values(
-                reader.db.get_database_backend(),
-                OF_DAYS,
-                [business.into(), begins.into(), ends.into()],
-            );
-            for said in reader.db.answer(asked).await?.read::<Said>()? {
-                let base = if said.leads { [said.base, 0] } else { [0, said.base] };
-                let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
-                let known = right.entry(said.key()).or_default();
-                *known = std::array::from_fn(|place| known[place] + figures[place]);
-            }
+    let mut begins = BEFORE_ALL;
+    while begins < i64::MAX {
+        reader.pause().await?;
+        let (after, until) = summed(reader, begins).await?;
+        begins = until;
+        let values = [business.into(), after.into(), until.into()];
+        let asked = Statement::from_sql_and_values(backend, &sql, values);
+        for said in reader.db.answer(asked).await?.read::<Said>()? {
+            let base = if said.leads { [said.base, 0] } else { [0, said.base] };
+            let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
+            let known = right.entry(said.key()).or_default();
+            *known = std::array::from_fn(|place| known[place] + figures[place]);
         }
     }
     let kept =
@@ -102,8 +99,7 @@ impl Said {
             text(&self.tax_box),
         ];
         let record = |id: Option<RecordId>| id.unwrap_or(RecordId::NONE);
-        let month = format!("{:04}-{:02}", self.date.year(), self.date.month());
-        (month, record(self.tax_code_id), record(self.component_id), format!("{words:?}"))
+        (self.month.clone(), record(self.tax_code_id), record(self.component_id), format!("{words:?}"))
     }
 }
 

@@ -11,8 +11,10 @@ use super::{Check, Findings, PORTION, Told, Wide, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::clock::Instant;
 use crate::currency::Currency;
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::money::BookMoney;
 use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
@@ -119,6 +121,51 @@ fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], conte
     Ok(all)
 }
 
+answers::of_row! {
+    /// What of a fact is held against the ledger and against its code.
+    struct Fact {
+        entry_number: i64,
+        place: i64,
+        position: Option<i64>,
+        entry_date: Day,
+        document_kind: DocumentKind,
+        line_id: Option<RecordId>,
+        settles_id: Option<RecordId>,
+        takes_back_id: Option<RecordId>,
+        side: TaxSide,
+        duty: TaxDuty,
+        origin: TaxOrigin,
+        tax_code_id: Option<RecordId>,
+        component_id: Option<RecordId>,
+        base_box: Option<String>,
+        tax_box: Option<String>,
+        home_base: BookMoney,
+        home_tax: BookMoney,
+    }
+}
+
+impl Fact {
+    const COLUMNS: [tax_facts::Column; 17] = [
+        tax_facts::Column::EntryNumber,
+        tax_facts::Column::Place,
+        tax_facts::Column::Position,
+        tax_facts::Column::EntryDate,
+        tax_facts::Column::DocumentKind,
+        tax_facts::Column::LineId,
+        tax_facts::Column::SettlesId,
+        tax_facts::Column::TakesBackId,
+        tax_facts::Column::Side,
+        tax_facts::Column::Duty,
+        tax_facts::Column::Origin,
+        tax_facts::Column::TaxCodeId,
+        tax_facts::Column::ComponentId,
+        tax_facts::Column::BaseBox,
+        tax_facts::Column::TaxBox,
+        tax_facts::Column::HomeBase,
+        tax_facts::Column::HomeTax,
+    ];
+}
+
 /// Facts beside the ledger's lines, entry by entry.
 pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
     let (company, beginning, codes) = (reader.id(), beginning(reader).await?, codes(reader).await?);
@@ -135,13 +182,15 @@ pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
     let mut last = beginning;
     loop {
         let to = last + PORTION.cast_signed();
-        let facts = tax_facts::Entity::find()
+        let facts: Vec<Fact> = tax_facts::Entity::find()
+            .select_only()
+            .columns(Fact::COLUMNS)
             .filter(tax_facts::Column::BusinessId.eq(company))
             .filter(tax_facts::Column::EntryNumber.gt(last))
             .filter(tax_facts::Column::EntryNumber.lte(to))
             .order_by_asc(tax_facts::Column::EntryNumber)
             .order_by_asc(tax_facts::Column::Place)
-            .models(&reader.db)
+            .read(&reader.db)
             .await?;
         boxes.compare(&facts, &codes, &recorded(reader, &codes, (last, to)).await?);
         let lines = entry_lines::Entity::find()
@@ -271,7 +320,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    fn compare(&mut self, facts: &[tax_facts::Model], lines: &[entry_lines::Model]) {
+    fn compare(&mut self, facts: &[Fact], lines: &[entry_lines::Model]) {
         let mut named: HashMap<(i64, i64), Wide> = HashMap::new();
         for fact in facts {
             let tax = side(fact.duty) * Wide::from(fact.home_tax.units());

@@ -1,75 +1,117 @@
 //! What is kept of trade by month, recomputed from the lines of the ledger.
 
 use super::rollups::compare;
-use super::{Check, Wide, shown};
+use super::{BEFORE_ALL, Check, Wide, shown, summed};
+use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, EntryKind, trade_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
-use std::collections::BTreeMap;
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, Statement};
+use std::collections::{BTreeMap, HashMap};
+use words::sums::Lists as _;
 
 /// The side, by what it is told, the month, and the party or the item.
 type Key = (String, String, String, RecordId);
 
 answers::of_row! {
-    struct Moved {
-        side: String,
-        month: String,
-        of_id: Option<RecordId>,
+    /// What an entry says of trade.
+    struct Entry {
+        number: i64,
+        date: Day,
+        document_kind: DocumentKind,
+        party_id: Option<RecordId>,
+        net: i64,
+        other: i64,
+    }
+}
+
+answers::of_row! {
+    struct OfItem {
+        entry_number: i64,
+        item_id: RecordId,
         amount: i64,
     }
 }
 
-/// By what it is told, by which column, and of which lines.
-const TOLD: [(&str, &str, bool); 3] =
-    [("party", "d.party_id", true), ("item", "l.item_id", true), ("otherSide", "NULL", false)];
+const SALES: [DocumentKind; 2] = [DocumentKind::SalesInvoice, DocumentKind::CreditNote];
+const TRADE: [DocumentKind; 4] =
+    [DocumentKind::SalesInvoice, DocumentKind::CreditNote, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote];
 
-/// Lines of what documents of trade posted and took back by themselves: what allocations posted for them is left out, what
-/// tax came to after all and what books began with, each with what took it back, and credit notes that write off.
-fn asked(backend: DbBackend, column: &str, is_net: bool) -> String {
-    let (month, none) = match backend {
-        DbBackend::Postgres => ("to_char(DATE '1970-01-01' + e.date::int, 'YYYY-MM')", "CAST(NULL AS uuid)"),
-        _ => ("strftime('%Y-%m', e.date * 86400, 'unixepoch')", "NULL"),
-    };
-    let column = if column == "NULL" { none } else { column };
-    let net = if is_net { "" } else { "NOT " };
+/// What is neither owed nor tax.
+const IS_NET: &str = "l.party_id IS NULL AND l.tax_component IS NULL";
+
+/// Entry by entry, what documents of trade posted and took back by themselves: what allocations posted for them is left
+/// out, what tax came to after all and what books began with, each with what took it back, and credit notes that write off.
+fn asked() -> String {
     let apart = [EntryKind::Allocation, EntryKind::Opening, EntryKind::TaxAdjustment].map(EntryKind::code);
     let apart = format!("'{}'", apart.join("', '"));
-    let codes = |kinds: &[DocumentKind]| {
-        let codes: Vec<&str> = kinds.iter().map(|kind| kind.code()).collect();
-        format!("'{}'", codes.join("', '"))
-    };
-    let credit = DocumentKind::CreditNote;
-    let sales = codes(&[DocumentKind::SalesInvoice, credit]);
-    let trade = codes(&[DocumentKind::SalesInvoice, credit, DocumentKind::PurchaseInvoice, DocumentKind::DebitNote]);
-    let credit = credit.code();
+    let trade = format!("'{}'", TRADE.map(DocumentKind::code).join("', '"));
+    let credit = DocumentKind::CreditNote.code();
     format!(
-        "SELECT CASE WHEN e.document_kind IN ({sales}) THEN 'sales' ELSE 'purchases' END AS side, \
-         {month} AS month, {column} AS of_id, CAST(SUM(l.amount) AS bigint) AS amount \
+        "SELECT e.number, e.date, e.document_kind, d.party_id, \
+         CAST(SUM(CASE WHEN {IS_NET} THEN l.amount ELSE 0 END) AS bigint) AS net, \
+         CAST(SUM(CASE WHEN {IS_NET} THEN 0 ELSE l.amount END) AS bigint) AS other \
          FROM entries AS e JOIN entry_lines AS l ON l.business_id = e.business_id AND l.entry_number = e.number \
          JOIN documents AS d ON d.business_id = e.business_id AND d.id = e.document_id \
          LEFT JOIN entries AS t ON t.business_id = e.business_id AND t.id = e.reverses_id \
-         WHERE e.business_id = $1 \
+         WHERE e.business_id = $1 AND e.number > $2 AND e.number <= $3 \
          AND e.document_kind IN ({trade}) \
          AND e.kind NOT IN ({apart}) AND (t.kind IS NULL OR t.kind NOT IN ({apart})) \
          AND NOT (d.kind = '{credit}' AND COALESCE(d.subkind, '') = 'writeOff') \
-         AND {net}(l.party_id IS NULL AND l.tax_component IS NULL) GROUP BY 1, 2, 3"
+         GROUP BY e.number, e.date, e.document_kind, d.party_id"
     )
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let (business, backend) = (reader.id(), reader.db.get_database_backend());
-    let mut right: BTreeMap<Key, Wide> = BTreeMap::new();
-    for (told, column, is_net) in TOLD {
+/// What of that is of items. The rest is of none.
+fn asked_of_items() -> String {
+    format!(
+        "SELECT l.entry_number, l.item_id, CAST(SUM(l.amount) AS bigint) AS amount FROM entry_lines AS l \
+         WHERE l.business_id = $1 AND l.entry_number > $2 AND l.entry_number <= $3 \
+         AND l.item_id IS NOT NULL AND {IS_NET} GROUP BY l.entry_number, l.item_id"
+    )
+}
+
+/// Sums of trade, entry by entry in their order: each line is read in passing.
+async fn sums(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
+    let (of_entries, of_items) = (asked(), asked_of_items());
+    let mut sums: BTreeMap<Key, Wide> = BTreeMap::new();
+    let mut begins = BEFORE_ALL;
+    while begins < i64::MAX {
         reader.pause().await?;
-        let asked = Statement::from_sql_and_values(backend, asked(backend, column, is_net), [business.into()]);
-        for moved in reader.db.answer(asked).await?.read::<Moved>()? {
-            let of = moved.of_id.unwrap_or(RecordId::NONE);
-            *right.entry((moved.side, told.to_owned(), moved.month, of)).or_default() += Wide::from(moved.amount);
+        let (after, until) = summed(reader, begins).await?;
+        begins = until;
+        let asked = |sql: &str| {
+            let values = [reader.id().into(), after.into(), until.into()];
+            reader.db.answer(Statement::from_sql_and_values(reader.db.get_database_backend(), sql, values))
+        };
+        let mut items: HashMap<i64, Vec<OfItem>> = HashMap::new();
+        for item in asked(&of_items).await?.read::<OfItem>()? {
+            items.entry(item.entry_number).or_default().push(item);
+        }
+        for entry in asked(&of_entries).await?.read::<Entry>()? {
+            let side = if SALES.contains(&entry.document_kind) { "sales" } else { "purchases" };
+            let month = entry.date.year_and_month();
+            let mut add = |told: &str, of: Option<RecordId>, amount: Wide| {
+                let key = (side.to_owned(), told.to_owned(), month.clone(), of.unwrap_or(RecordId::NONE));
+                *sums.entry(key).or_default() += amount;
+            };
+            let mut rest = Wide::from(entry.net);
+            add("party", entry.party_id, rest);
+            for item in items.take_list(&entry.number) {
+                rest -= Wide::from(item.amount);
+                add("item", Some(item.item_id), item.amount.into());
+            }
+            add("item", None, rest);
+            add("otherSide", None, entry.other.into());
         }
     }
+    Ok(sums)
+}
+
+pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
+    let (business, right) = (reader.id(), sums(reader).await?);
     let kept =
         trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let kept: BTreeMap<Key, Wide> = kept

@@ -32,6 +32,7 @@ use ::books::aside;
 use ::books::balances::last_known;
 use ::books::cx::Cx;
 use ::books::database::lane::BoxFuture;
+use answers::wanted;
 use asked::{Asked, Basis, Window};
 use form::{Form, SchemaOf};
 use kit::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading, Weight};
@@ -228,7 +229,9 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
         let asked = Asked::read(cx, query, apart)?;
         let sequence = last_known(cx, asked.point).await?.unwrap_or(last);
         let facts = R::gather(cx, &asked).await?;
+        wanted::still()?;
         let sheet = aside::computed(|| R::fold(facts, &asked))?;
+        wanted::still()?;
         let business = cx.business()?;
         let pagination = sheet.count.map(|count| Pagination::of(query, count));
         let view = ReportView {
@@ -286,6 +289,7 @@ impl<R: Report> Portions for Written<R> {
                 asked.last_record = Some(record);
             }
             let facts = R::gather(cx, &asked).await?;
+            wanted::still()?;
             let (text, next) = aside::computed(|| {
                 let sheet = R::fold(facts, &asked)?;
                 let mut text = if first { csv::head(&sheet) } else { String::new() };

@@ -24,6 +24,7 @@ pub mod party;
 pub mod payment_term;
 pub mod permission;
 pub mod reader;
+pub mod recorded;
 mod refs;
 pub mod rights;
 pub mod settled;

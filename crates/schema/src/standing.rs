@@ -1,6 +1,6 @@
 //! What rows of the books say by themselves.
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::kind::Phase;
 use crate::money::{Money, Quantity};
@@ -23,7 +23,7 @@ impl DocumentKind {
 }
 
 pub fn too_many() -> Error {
-    Error::conflict("quantity_too_large", "The quantity would grow larger than it can be kept")
+    Error::conflict(Code::QuantityTooLarge, "The quantity would grow larger than it can be kept")
 }
 
 pub fn more(left: Quantity, right: Quantity) -> Result<Quantity> {

@@ -1,5 +1,6 @@
 //! The tables that only the lane writes.
 
+pub mod documents;
 mod ledger;
 mod open;
 mod search;
@@ -227,46 +228,6 @@ table! {
 }
 
 table! {
-    documents = "documents" {
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub business_id: BusinessId,
-        #[sea_orm(primary_key, auto_increment = false)]
-        pub id: RecordId,
-        pub kind: DocumentKind,
-        pub subkind: Option<String>,
-        /// How far it has got, where others follow or settle it.
-        pub stage: Option<Stage>,
-        pub status: DocumentStatus,
-        pub number: Option<String>,
-        pub series_id: Option<RecordId>,
-        pub period: Option<String>,
-        pub sequence: Option<i64>,
-        pub date: Day,
-        /// When what is open of it is due.
-        pub due_date: Option<Day>,
-        pub party_id: Option<Named>,
-        pub reference: Option<String>,
-        pub narration: Option<String>,
-        pub currency: String,
-        pub total: Money,
-        pub base_total: BookMoney,
-        pub content: crate::written::Written,
-        pub entries: EntryRefs,
-        pub posted_at: Option<Instant>,
-        pub void_date: Option<Day>,
-        pub void_reason: Option<String>,
-        pub external_id: Option<String>,
-        pub tags: AsJson<Vec<String>>,
-        pub search: String,
-        pub version: i64,
-        pub created_at: Instant,
-        pub created_by: UserId,
-        pub updated_at: Instant,
-        pub updated_by: UserId,
-    }
-}
-
-table! {
     /// Where the stock of an item stands.
     stock = "stock" {
         #[sea_orm(primary_key, auto_increment = false)]
@@ -396,8 +357,11 @@ table! {
         pub resource_id: RecordId,
         pub version_from: Option<i64>,
         pub version_to: Option<i64>,
+        /// In records of before.
         pub before: Option<Packed>,
         pub after: Option<Packed>,
+        /// What the record is about: [`crate::recorded::Recorded`].
+        pub record: Option<Packed>,
         /// What it is looked for by; records from before there was this column have none.
         pub search: Option<String>,
         pub hash: HexDigest,

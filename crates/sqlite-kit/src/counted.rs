@@ -20,15 +20,38 @@ const LENGTHS: [(u8, u64); 5] = [
     (0x18, 6 + 8 * (1 << 8) + 8 * (1 << 16) + 6 * (1 << 24)),
     (0x1e, COUNTED_TO),
 ];
-/// No first byte is that high.
-const NO_FIRST: u8 = 0x20;
+/// No first byte of what is counted one behind the other is that high.
+const NO_FIRST: u8 = FIRST_OF_MOMENTS;
 
-/// Before which number all that are counted lie.
+/// Numbers from here on lie in the moments at which they were taken, and not one behind the other: books that were restored
+/// from a copy cannot know which numbers were given away after it. They are kept in seven bytes.
+pub const OF_MOMENTS: u64 = 1 << 47;
+/// What is kept of them begins with it, and all of the number follows.
+const FIRST_OF_MOMENTS: u8 = 0x20;
+/// As many bytes follow.
+const NUMBER: usize = 6;
+/// As many numbers as each second has.
+pub const OF_A_SECOND: u32 = 1 << 17;
+/// Seconds are counted from the first one of 2026, and fit for 34 years; later ones have no numbers.
+const SECONDS_FROM: i64 = 1_767_225_600;
+const SECONDS: u64 = 1 << 30;
+
+/// The first of the numbers that a second has, by its place since 1970.
+pub fn of_second(second: i64) -> Option<u64> {
+    let place = u64::try_from(second.checked_sub(SECONDS_FROM)?).ok().filter(|place| *place < SECONDS)?;
+    Some(OF_MOMENTS + place * u64::from(OF_A_SECOND))
+}
+
+fn is_counted(number: u64) -> bool {
+    number < COUNTED_TO || (OF_MOMENTS..2 * OF_MOMENTS).contains(&number)
+}
+
+/// Before which number all that are counted one behind the other lie.
 pub const COUNTED_TO: u64 = 6 + 8 * (1 << 8) + 8 * (1 << 16) + 6 * (1 << 24) + 2 * (1 << 32);
 
 /// The identifier of a number; none of one that is too high.
 pub fn counted(number: u64) -> Option<Uuid> {
-    if number >= COUNTED_TO {
+    if !is_counted(number) {
         return None;
     }
     let mut bytes = [0; 16];
@@ -41,7 +64,7 @@ pub fn counted(number: u64) -> Option<Uuid> {
 fn number_of(id: &Uuid) -> Option<u64> {
     let own = id.as_bytes().strip_prefix(&BEGINNING)?;
     let number = own.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    (number < COUNTED_TO).then_some(number)
+    is_counted(number).then_some(number)
 }
 
 /// What is kept of an identifier.
@@ -54,6 +77,12 @@ pub struct Kept {
 impl Kept {
     pub fn of(id: &Uuid) -> Self {
         let Some(number) = number_of(id) else { return Self { bytes: *id.as_bytes(), length: 16 } };
+        if number >= OF_MOMENTS {
+            let mut bytes = [0; 16];
+            bytes[0] = FIRST_OF_MOMENTS;
+            bytes[1..=NUMBER].copy_from_slice(&number.to_be_bytes()[8 - NUMBER..]);
+            return Self { bytes, length: 1 + NUMBER };
+        }
         let mut below = 0;
         for (more, (first, until)) in LENGTHS.into_iter().enumerate() {
             if number < until {
@@ -87,6 +116,10 @@ pub fn read(kept: &[u8]) -> Option<Uuid> {
         return number_of(&id).is_none().then_some(id);
     }
     let (first, rest) = kept.split_first()?;
+    if *first == FIRST_OF_MOMENTS && rest.len() == NUMBER {
+        let number = rest.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        return counted(number).filter(|_| number >= OF_MOMENTS);
+    }
     let more = LENGTHS.iter().rposition(|(lowest, _)| lowest <= first).filter(|_| *first < NO_FIRST)?;
     if more != rest.len() {
         return None;
@@ -105,6 +138,8 @@ mod tests {
         let ends = LENGTHS.iter().flat_map(|(_, until)| [until - 1, *until, until + 1]);
         let mut all: Vec<u64> =
             (0..3_000).chain(ends).chain([1 << 20, 1 << 30]).filter(|one| *one < COUNTED_TO).collect();
+        all.extend([OF_MOMENTS, OF_MOMENTS + 1, (1 << 48) - 1]);
+        all.extend([1_790_000_000, 1_790_000_001].map(|second| of_second(second).unwrap()));
         all.sort_unstable();
         all.dedup();
         all
@@ -122,7 +157,20 @@ mod tests {
         let lengths = [0, 5, 6, 2_053, 2_054, 526_341, 526_342, 101_189_637, 101_189_638, COUNTED_TO - 1];
         let lengths = lengths.map(|number| Kept::of(&counted(number).unwrap()).bytes().len());
         assert_eq!(lengths, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
-        assert_eq!(counted(COUNTED_TO), None);
+        assert_eq!((counted(COUNTED_TO), counted(OF_MOMENTS - 1), counted(1 << 48)), (None, None, None));
+    }
+
+    #[test]
+    fn each_second_has_numbers_of_its_own_that_are_kept_in_seven_bytes() {
+        let now = 1_790_000_000;
+        let (first, next) = (of_second(now).unwrap(), of_second(now + 1).unwrap());
+        assert_eq!(next - first, u64::from(OF_A_SECOND));
+        assert!(first > COUNTED_TO && first > OF_MOMENTS, "none of them is counted one behind the other");
+        assert_eq!(Kept::of(&counted(first).unwrap()).bytes().len(), 7);
+        // Before 2026, and more than 34 years after it, there are none.
+        let last = of_second(SECONDS_FROM + (1 << 30) - 1).unwrap() + u64::from(OF_A_SECOND) - 1;
+        assert_eq!((of_second(SECONDS_FROM - 1), of_second(SECONDS_FROM + (1 << 30))), (None, None));
+        assert_eq!((of_second(SECONDS_FROM), counted(last).is_some(), last), (Some(OF_MOMENTS), true, (1 << 48) - 1));
     }
 
     #[test]
@@ -134,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_was_not_counted_is_kept_as_it_is() {
-        let too_high = [&BEGINNING[..], &[0xff; 6]].concat();
+        let too_high = [&BEGINNING[..], &[0x7f, 0xff, 0xff, 0xff, 0xff, 0xff]].concat();
         let others = [Uuid::nil(), Uuid::max(), Uuid::from_u128(7), Uuid::from_slice(&too_high).unwrap()];
         for id in others {
             assert_eq!(Kept::of(&id).bytes(), id.as_bytes());
@@ -144,9 +192,19 @@ mod tests {
 
     #[test]
     fn what_nobody_kept_is_no_identifier() {
-        for torn in
-            [&[][..], &[0], &[1], &[8], &[2, 0], &[0x0f, 0, 0], &[0x1f, 0, 0, 0], &[0x20], &[0xff; 15], &[1; 17]]
-        {
+        for torn in [
+            &[][..],
+            &[0],
+            &[1],
+            &[8],
+            &[2, 0],
+            &[0x0f, 0, 0],
+            &[0x1f, 0, 0, 0],
+            &[0x20],
+            &[0x20, 0, 0, 0, 0, 0, 0],
+            &[0xff; 15],
+            &[1; 17],
+        ] {
             assert_eq!(read(torn), None, "{torn:?}");
         }
     }

@@ -6,6 +6,7 @@
 //! A connection is used where it is: no thread and no channel stands between a statement and its rows. What the engine
 //! itself knows (whether a transaction is open, how many rows were changed) is asked of the engine.
 
+mod copying;
 pub mod counted;
 mod fault;
 mod kept;
@@ -240,6 +241,12 @@ impl Connection {
     #[cfg(test)]
     fn prepared_anew(&self, sql: &str) -> i32 {
         self.using(sql, |prepared| Ok(prepared.get_status(StatementStatus::RePrepare))).unwrap_or(-1)
+    }
+
+    /// How many steps a statement took since it was last told.
+    #[cfg(test)]
+    fn steps(&self, sql: &str) -> i32 {
+        self.using(sql, |prepared| Ok(prepared.get_status(StatementStatus::VmStep))).unwrap_or(-1)
     }
 
     /// Lets the connection go. What it had open is rolled back.

@@ -165,6 +165,23 @@ fn a_statement_ends_when_it_is_stopped_and_the_next_one_does_not() {
     assert_eq!(never.unwrap_err().primary(), 9);
 }
 
+/// A question of millions of steps, given up as it begins: it takes as many as lie between two looks.
+#[test]
+fn a_question_that_is_given_up_takes_few_steps_more() {
+    const LONG: &str =
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 300000) SELECT COUNT(*) AS n FROM c";
+    let place = Place::new("steps");
+    let connection = filled(&place);
+    let stop = Stop::default();
+    let given_up = connection.until(&stop, |connection| {
+        stop.now();
+        connection.query(&asked(LONG, vec![]))
+    });
+    let steps = connection.steps(LONG);
+    assert!(given_up.is_err() && (1..=STEPS_BETWEEN_LOOKS + 100).contains(&steps), "{steps} steps");
+    assert_eq!(connection.query(&asked(LONG, vec![])).unwrap().len(), 1, "it is answered where somebody waits");
+}
+
 #[test]
 fn what_stands_beside_a_database_is_its_owners_alone() {
     let place = Place::new("modes");

@@ -7,7 +7,12 @@
 //!
 //! - `keep` and `keep_thread` begin it again, and say so;
 //! - `vital` ends the process, for what cannot be begun again;
+//! - `quiet` is where dear work is done, by threads that give way;
 //! - `once`, `thread`, `watched` and `caught` say that it broke down, where somebody else begins anew.
+
+mod quiet;
+
+pub use quiet::{give_way, gives_way, quiet};
 
 use std::any::Any;
 use std::future::Future;

@@ -1,5 +1,6 @@
 //! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
 
+pub use crate::error_code::Code;
 use crate::quoting::clipped;
 use indexmap::IndexMap;
 use sea_orm::DbErr;
@@ -110,7 +111,7 @@ pub enum Error {
 /// A state of the books that forbids a change.
 #[derive(Debug, Clone)]
 pub struct Conflict {
-    pub code: &'static str,
+    pub code: Code,
     pub title: String,
     pub errors: FieldErrors,
 }
@@ -130,7 +131,7 @@ pub enum Unavailable {
 }
 
 impl Error {
-    pub fn conflict(code: &'static str, title: impl Into<String>) -> Self {
+    pub fn conflict(code: Code, title: impl Into<String>) -> Self {
         Self::Conflict(Conflict { code, title: title.into(), errors: FieldErrors::default() })
     }
 
@@ -144,7 +145,7 @@ impl Error {
 
     /// A sum beyond what the books can keep.
     pub fn too_large() -> Self {
-        Self::conflict("amount_too_large", "The sums of the books would grow larger than they can be kept")
+        Self::conflict(Code::AmountTooLarge, "The sums of the books would grow larger than they can be kept")
     }
 
     /// A read took too long, where nobody knows what of it is dear.
@@ -157,30 +158,30 @@ impl Error {
     }
 
     /// The stable machine code that travels in `X-Error-Code`.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         match self {
-            Self::Validation(_) => "validation_failed",
-            Self::MalformedJson(_) => "malformed_json",
-            Self::Unauthenticated(_) => "unauthenticated",
-            Self::SecondFactor => "totp_required",
-            Self::PasswordChange => "password_change_required",
-            Self::Forbidden { .. } | Self::NotAllowed { .. } => "forbidden",
-            Self::NotFound => "not_found",
+            Self::Validation(_) => Code::ValidationFailed,
+            Self::MalformedJson(_) => Code::MalformedJson,
+            Self::Unauthenticated(_) => Code::Unauthenticated,
+            Self::SecondFactor => Code::TotpRequired,
+            Self::PasswordChange => Code::PasswordChangeRequired,
+            Self::Forbidden { .. } | Self::NotAllowed { .. } => Code::Forbidden,
+            Self::NotFound => Code::NotFound,
             Self::Conflict(conflict) => conflict.code,
-            Self::PreconditionFailed => "precondition_failed",
-            Self::PreconditionRequired => "precondition_required",
-            Self::IdempotencyMismatch => "idempotency_mismatch",
-            Self::InProgress => "request_in_progress",
-            Self::RateLimited { .. } => "rate_limited",
+            Self::PreconditionFailed => Code::PreconditionFailed,
+            Self::PreconditionRequired => Code::PreconditionRequired,
+            Self::IdempotencyMismatch => Code::IdempotencyMismatch,
+            Self::InProgress => Code::RequestInProgress,
+            Self::RateLimited { .. } => Code::RateLimited,
             Self::Unavailable(why) => match why {
-                Unavailable::Overloaded | Unavailable::Outgrown => "overloaded",
-                Unavailable::TooLong => "rehearsal_too_long",
-                Unavailable::StorageFull => "storage_full",
-                Unavailable::DatabaseAway | Unavailable::ShuttingDown => "unavailable",
-                Unavailable::CommitOutcomeUnknown => "commit_outcome_unknown",
+                Unavailable::Overloaded | Unavailable::Outgrown => Code::Overloaded,
+                Unavailable::TooLong => Code::RehearsalTooLong,
+                Unavailable::StorageFull => Code::StorageFull,
+                Unavailable::DatabaseAway | Unavailable::ShuttingDown => Code::Unavailable,
+                Unavailable::CommitOutcomeUnknown => Code::CommitOutcomeUnknown,
             },
-            Self::TooSlow { .. } => "too_slow",
-            Self::Internal(_) => "internal",
+            Self::TooSlow { .. } => Code::TooSlow,
+            Self::Internal(_) => Code::Internal,
         }
     }
 

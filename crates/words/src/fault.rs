@@ -1,6 +1,6 @@
 //! What the database's complaints mean to a caller, the same on both engines.
 
-use crate::error::{Conflict, Error, FieldErrors, Unavailable};
+use crate::error::{Code, Conflict, Error, FieldErrors, Unavailable};
 use sea_orm::DbErr;
 
 /// What an engine can have against a statement, as far as callers are told apart by it.
@@ -24,11 +24,11 @@ enum Complaint {
 pub fn explain(error: &DbErr) -> Error {
     match complaint(error) {
         Complaint::Duplicate => Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "Another record already has this value".into(),
             errors: FieldErrors::default(),
         }),
-        Complaint::InUse => Error::conflict("in_use", "Other records refer to this one"),
+        Complaint::InUse => Error::conflict(Code::InUse, "Other records refer to this one"),
         Complaint::TooLarge => Error::too_large(),
         Complaint::Busy => Error::Unavailable(Unavailable::Overloaded),
         Complaint::Outgrown => Error::Unavailable(Unavailable::Outgrown),

@@ -265,6 +265,23 @@ impl Faults {
     }
 }
 
+/// What elements of a list say of a member that no two of them share. One that left it out, or said nothing that can be read,
+/// is told so, and is the second of nothing.
+#[derive(Debug, Default)]
+pub struct Once<T>(Vec<T>);
+
+impl<T: PartialEq + Clone> Once<T> {
+    /// Whether another element said it before.
+    pub fn is_second(&mut self, field: &Field<T>) -> bool {
+        let Field::Given(value) = field else { return false };
+        let second = self.0.contains(value);
+        if !second {
+            self.0.push(value.clone());
+        }
+        second
+    }
+}
+
 /// Text of at most `MAX` characters; an empty one says nothing and is kept as absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text<const MAX: usize>(String);
@@ -365,6 +382,27 @@ mod tests {
         faults.each("lines", outer.lines, |faults, line| faults.required("quantity", line.quantity));
         let errors = faults.finish(()).err().unwrap_or_default();
         errors.iter().map(|(field, messages)| (field.clone(), messages.join("; "))).collect()
+    }
+
+    #[test]
+    fn what_says_nothing_is_the_second_of_nothing() {
+        let mut said = Once::default();
+        let given = |text: &str| Field::Given(text.to_owned());
+        let seconds: Vec<bool> = [
+            Field::Missing,
+            Field::Missing,
+            given(""),
+            given("a"),
+            Field::Malformed("must be text".into()),
+            Field::Malformed("must be text".into()),
+            given("b"),
+            given("a"),
+            given("a"),
+        ]
+        .iter()
+        .map(|field| said.is_second(field))
+        .collect();
+        assert_eq!(seconds, [false, false, false, false, false, false, false, true, true]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod day;
 pub mod digest;
 mod digits;
 pub mod error;
+pub mod error_code;
 pub mod exact;
 pub mod fault;
 pub mod field;

@@ -2,7 +2,10 @@
 //!
 //! What is packed is bytes: the number of the dictionary, and what that made of the text. What begins otherwise is the text
 //! as it is, where it is too short to gain. A dictionary that was used once stays: another one gets the next number. Books
-//! of before have texts here, `~1` and base64 of what dictionary 1 packed.
+//! of before have texts here, `~1` and base64 of what dictionary 1 packed. Since the third one the values of a text stand
+//! apart from the rest of it ([`apart`]).
+
+mod apart;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -16,9 +19,16 @@ use zstd::zstd_safe::get_frame_content_size;
 
 /// By their numbers, from one on: the number stands before that which a dictionary packed, and no JSON begins like it. The
 /// last one packs, all of them unpack.
-const DICTIONARIES: [&[u8]; 2] = [include_bytes!("packed/1.dictionary"), include_bytes!("packed/2.dictionary")];
+const DICTIONARIES: [&[u8]; 3] = [
+    include_bytes!("packed/1.dictionary"),
+    include_bytes!("packed/2.dictionary"),
+    include_bytes!("packed/3.dictionary"),
+];
 /// The number of the one that packs.
-const LAST: u8 = 2;
+const LAST: u8 = 3;
+
+/// What a text begins with that was not taken apart.
+const WHOLE: u8 = 2;
 
 const LEVEL: i32 = 3;
 /// What the first one packed, where it was kept as a text.
@@ -36,11 +46,12 @@ static PACKING: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| {
 static UNPACKING: [LazyLock<DecoderDictionary<'static>>; DICTIONARIES.len()] = [
     LazyLock::new(|| DecoderDictionary::copy(DICTIONARIES[0])),
     LazyLock::new(|| DecoderDictionary::copy(DICTIONARIES[1])),
+    LazyLock::new(|| DecoderDictionary::copy(DICTIONARIES[2])),
 ];
 
 thread_local! {
     static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static UNPACKERS: RefCell<[Option<Decompressor<'static>>; DICTIONARIES.len()]> = const { RefCell::new([None, None]) };
+    static UNPACKERS: RefCell<[Option<Decompressor<'static>>; DICTIONARIES.len()]> = const { RefCell::new([None, None, None]) };
 }
 
 /// The place of the dictionary that packed what begins so.
@@ -105,7 +116,8 @@ pub fn pack(json: &str) -> Vec<u8> {
             new.include_dictid(false)?;
             *packer = Some(new);
         }
-        packer.as_mut().map(|packer| packer.compress(json.as_bytes())).transpose()
+        let said = apart::apart(json).unwrap_or_else(|| [&[WHOLE], json.as_bytes()].concat());
+        packer.as_mut().map(|packer| packer.compress(&said)).transpose()
     });
     match packed {
         Ok(Some(bytes)) if begins_as_packed || bytes.len() < json.len() => {
@@ -122,11 +134,40 @@ pub fn pack(json: &str) -> Vec<u8> {
 /// The text of what is stored; nothing where that was never packed here.
 #[must_use]
 pub fn unpack(stored: Vec<u8>) -> Option<String> {
-    match stored.split_first().and_then(|(first, bytes)| Some((dictionary(*first)?, bytes))) {
-        Some((place, bytes)) => unpacked(place, bytes),
+    match packed_by(&stored) {
+        Some((place, bytes)) => said(place, unpacked(place, bytes)?, apart::together),
         None => String::from_utf8(stored).ok(),
     }
 }
+
+/// The same of an object, up to the end of its first member at least: who wants no more need not wait for the rest.
+#[must_use]
+pub fn unpack_beginning(stored: Vec<u8>) -> Option<String> {
+    match packed_by(&stored) {
+        Some((place, bytes)) => said(place, unpacked(place, bytes)?, apart::beginning),
+        None => String::from_utf8(stored).ok(),
+    }
+}
+
+/// The place of the dictionary that packed something, and what it made of it.
+fn packed_by(stored: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, bytes) = stored.split_first()?;
+    Some((dictionary(*first)?, bytes))
+}
+
+/// The text that was packed.
+fn said(place: usize, bytes: Vec<u8>, together: fn(&[u8]) -> Option<String>) -> Option<String> {
+    if place < APART {
+        return String::from_utf8(bytes).ok();
+    }
+    match bytes.strip_prefix(&[WHOLE]) {
+        Some(text) => std::str::from_utf8(text).ok().map(str::to_owned),
+        None => together(&bytes),
+    }
+}
+
+/// The first dictionary of texts that were taken apart.
+const APART: usize = 2;
 
 /// The same of what was stored as a text.
 #[must_use]
@@ -134,7 +175,7 @@ pub fn unpack_text(stored: String) -> Option<String> {
     let Some(packed) = stored.strip_prefix(MARK) else {
         return if stored.starts_with('~') { None } else { Some(stored) };
     };
-    unpacked(0, &STANDARD_NO_PAD.decode(packed).ok()?)
+    String::from_utf8(unpacked(0, &STANDARD_NO_PAD.decode(packed).ok()?)?).ok()
 }
 
 /// What is stored as it was stored as a text, for who signs it: the same of both, and of no two bytes the same.
@@ -152,18 +193,17 @@ pub fn as_text(stored: &[u8]) -> String {
 /// What every frame begins with. Since the second dictionary that goes without saying.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-fn unpacked(place: usize, bytes: &[u8]) -> Option<String> {
+fn unpacked(place: usize, bytes: &[u8]) -> Option<Vec<u8>> {
     let whole: Cow<'_, [u8]> = if place == 0 { bytes.into() } else { [&MAGIC[..], bytes].concat().into() };
     let bytes = whole.as_ref();
     let size = get_frame_content_size(bytes).ok().flatten().filter(|size| *size <= MOST)?;
-    let unpacked = UNPACKERS.with_borrow_mut(|unpackers| {
+    UNPACKERS.with_borrow_mut(|unpackers| {
         let unpacker = unpackers.get_mut(place)?;
         if unpacker.is_none() {
             *unpacker = Decompressor::with_prepared_dictionary(&UNPACKING[place]).ok();
         }
         unpacker.as_mut()?.decompress(bytes, usize::try_from(size).ok()?).ok()
-    })?;
-    String::from_utf8(unpacked).ok()
+    })
 }
 
 /// How a type is stored that says which bytes are stored of it, and what it is of stored bytes, and of a text of before.
@@ -172,7 +212,7 @@ macro_rules! stored_as_bytes {
     ($type:ident, $stored:expr, $read:expr, $read_text:expr) => {
         impl From<$type> for sea_orm::Value {
             fn from(value: $type) -> Self {
-                let stored: fn($type) -> Vec<u8> = $stored;
+                let stored: fn($type) -> Option<Vec<u8>> = $stored;
                 stored(value).into()
             }
         }
@@ -225,7 +265,7 @@ macro_rules! stored_as_bytes {
     };
 }
 
-stored_as_bytes!(Packed, |packed| packed.stored, Packed::read, Packed::read_text);
+stored_as_bytes!(Packed, |packed| Some(packed.stored), Packed::read, Packed::read_text);
 
 #[cfg(test)]
 mod tests {
@@ -257,6 +297,8 @@ mod tests {
             "\u{1}1",
             "\u{2}",
             "\u{2}2",
+            "\u{3}",
+            "{\"\u{e9}\":1}",
             "~1",
             "~2abc",
             &"\u{1}".repeat(500),
@@ -275,8 +317,10 @@ mod tests {
         assert_eq!(unpack_text(FIRST.to_owned()), Some(record()));
         let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
         assert_eq!(unpack([&[1][..], &bytes].concat()), Some(record()));
-        let bytes = STANDARD_NO_PAD.decode(SECOND).unwrap();
-        assert_eq!(unpack([&[2][..], &bytes].concat()), Some(record()));
+        for (number, kept) in [(2, SECOND), (3, THIRD)] {
+            let bytes = STANDARD_NO_PAD.decode(kept).unwrap();
+            assert_eq!(unpack([&[number][..], &bytes].concat()), Some(record()));
+        }
         assert_eq!((pack(&record())[0], usize::from(LAST)), (LAST, DICTIONARIES.len()));
     }
 
@@ -294,7 +338,7 @@ mod tests {
     #[test]
     fn what_is_torn_is_not_read() {
         let whole = pack(&record());
-        for torn in [&whole[..whole.len() - 1], &whole[..10], &[1], &[2], &[LAST, b'{', b'}'], &[0xff, b'{']] {
+        for torn in [&whole[..whole.len() - 1], &whole[..10], &[1], &[2], &[3], &[LAST, b'{', b'}'], &[0xff, b'{']] {
             assert_eq!(unpack(torn.to_vec()), None, "{torn:?}");
         }
         for torn in [&FIRST[..FIRST.len() - 1], &FIRST[..10], "~1", "~", "~2AAAA", "~1====", "~1AAAA"] {
@@ -304,6 +348,8 @@ mod tests {
         assert_eq!(unpack_text("{}".to_owned()).as_deref(), Some("{}"));
     }
 
+    const THIRD: &str = "YMoBPQQAs0QON5aAkQIAqKDCUUGFc1RQ8e/ecD5P29xzQtuUJxTSQJ/QDCqW1LokpVZXu9nQOl4bN3a1cdtaNvp6G/w8/BU1kdLCcyi\
+        myZBD/aWH6Iu9h+v/SXuzZB+LTho8NQ/SQ4PdfhpYTf0dKx+T9syCiWNWq2mZ95ZA4RVo6vPSKQMRKfNkT1Mc";
     const SECOND: &str = "YLIBNQMAg8MImTeYeXcVnZ1J1FPfOf3vdLHJx9NsHy11fTRl7kPb5jpNRUIY/JErsa8CSKcI9NdLIlWmn7QyC9o7S4\
         M4vyYpDjcorEuhnos97jX9xjFZDbP3O3Ljq9xcPBYjbMV+goZgHlgB";
     const FIRST: &str = "~1KLUv/WCyAQUDAFMDCD1y7K6qdp7eRvmRfRCmq8XuKh894xKTSZhvUiJlMqUQF/xJKY9uoAqvKXi/UpibNkfCLDiW7wps0srYQ7\

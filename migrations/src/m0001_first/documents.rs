@@ -15,7 +15,7 @@ pub(super) fn tables() -> Vec<Table> {
     ]
 }
 
-/// Every kind of document; what only one kind has is in `content`.
+/// Every kind of document; what only one kind has is in its content.
 fn documents() -> Table {
     let columns = [
         id("id"),
@@ -38,8 +38,10 @@ fn documents() -> Table {
         word("currency"),
         number("total"),
         number("base_total"),
-        // What was asked and judged.
-        packed("content"),
+        // What was asked and judged: of a draft, and of documents of before. That of others stands once, in the record of the
+        // audit log that this names.
+        maybe(packed("content")),
+        maybe(number("record")),
         // The entries that it stands for now: number, day and identifier of each.
         text("entries"),
         maybe(number("posted_at")),

@@ -70,8 +70,11 @@ fn audit_log() -> Table {
         id("resource_id"),
         maybe(number("version_from")),
         maybe(number("version_to")),
+        // In records of before.
         maybe(packed("before")),
         maybe(packed("after")),
+        // Both states in one, and what is kept of a document beside them: whoever reads the document reads it here.
+        maybe(packed("record")),
         // What it is looked for by. Records of before have none: they are found by what they hold.
         maybe(text("search")),
         // Over all of it, and the hash of the record before it.

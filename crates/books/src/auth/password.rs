@@ -6,7 +6,7 @@
 use crate::error::{Error, FieldErrors, Result, Unavailable};
 use crate::ids::UserId;
 use argon2::password_hash::phc::PasswordHash;
-use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use argon2::{Argon2, Params, PasswordHasher, PasswordVerifier};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -286,7 +286,7 @@ impl Passwords {
             return Ok(known.clone());
         }
         let slots = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        let decoy = hash("a password that nobody has")?.into();
+        let decoy = decoy()?.into();
         Ok(SHARED.get_or_init(|| Self { queue: Queue::of(slots), decoy }).clone())
     }
 
@@ -324,6 +324,15 @@ impl Passwords {
     }
 }
 
+/// What might be kept of a password, and of which nobody knows one: to verify it takes as long as any other. Nothing is
+/// hashed for it, so a start costs neither the time nor the memory of that.
+fn decoy() -> Result<String> {
+    let random = || Ok::<_, Error>(crate::texts::hex(&crate::ids::random_bytes::<32>()?));
+    let (m, t, p) = (Params::DEFAULT_M_COST, Params::DEFAULT_T_COST, Params::DEFAULT_P_COST);
+    // Sixteen bytes and thirty-two, of which the last digit of each holds a part.
+    Ok(format!("$argon2id$v=19$m={m},t={t},p={p}${:.21}A${:.42}A", random()?, random()?))
+}
+
 fn hash(password: &str) -> Result<String> {
     Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string()).map_err(Error::internal)
 }
@@ -336,6 +345,20 @@ pub fn random() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Another form of it would be refused at once, and tell that there is nobody of a name.
+    #[test]
+    fn what_stands_for_nobodys_password_is_verified_like_any_other() {
+        let (decoy, other) = (decoy().unwrap(), hash("an album of old maps").unwrap());
+        let form = |hash: &str| -> (String, usize) {
+            let (head, _) = hash.rsplit_once('$').unwrap().0.rsplit_once('$').unwrap();
+            (head.to_owned(), hash.len())
+        };
+        assert_eq!(form(&decoy), form(&other));
+        let refused = Argon2::default().verify_password(b"an album of old maps", &PasswordHash::new(&decoy).unwrap());
+        assert!(matches!(refused, Err(argon2::password_hash::Error::PasswordInvalid)), "{refused:?}");
+        assert_ne!(decoy, super::decoy().unwrap());
+    }
 
     #[test]
     fn a_password_is_judged_by_what_is_guessed_first() {

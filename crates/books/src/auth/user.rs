@@ -1,7 +1,7 @@
 //! Users as they are stored, and the few ways to make and change them.
 
 use crate::clock::Instant;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, UserId};
 use crate::wire_enum;
 use sea_orm::entity::prelude::*;
@@ -172,14 +172,14 @@ pub async fn check_free(
     if taken.is_empty() {
         return Ok(());
     }
-    Err(Error::Conflict(Conflict { code: "duplicate", title: "The user exists already".into(), errors: taken }))
+    Err(Error::Conflict(Conflict { code: Code::Duplicate, title: "The user exists already".into(), errors: taken }))
 }
 
 /// Refuses a username that another user has.
 pub async fn check_username_free(connection: &impl ConnectionTrait, username: &str, except: UserId) -> Result<()> {
     match find_by_name(connection, username, super::LoginName::EmailOrUsername).await? {
         Some(found) if found.id != except => Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "The user exists already".into(),
             errors: FieldErrors::one("username", "is already used by another user"),
         })),

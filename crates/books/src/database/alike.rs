@@ -45,6 +45,16 @@ impl Database {
     }
 }
 
+impl Session {
+    /// The name by which other programs see what this one sees, where the engine has such names.
+    pub async fn name(&self) -> Result<Option<String>> {
+        match self {
+            Self::Postgres(_) => exported(self).await.map(Some),
+            Self::Sqlite(_) | Self::SqliteSnapshot(_) => Ok(None),
+        }
+    }
+}
+
 /// The name by which others see what this one sees.
 async fn exported(session: &Session) -> Result<String> {
     let asked = Statement::from_string(DbBackend::Postgres, "SELECT pg_export_snapshot() AS name");

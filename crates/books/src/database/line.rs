@@ -5,6 +5,7 @@
 
 use crate::fair::{Bounds, Micros, Queue, Who};
 use crate::ids::BusinessId;
+use crate::watch::watch;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -75,6 +76,7 @@ impl<T> Line<T> {
             Some(who) => drop(inner.asked.wait(self.now(), who.names(), one).map_err(|_| Refused::Full)?),
         }
         drop(inner);
+        watch().inspect(|watch| watch.waiting(1));
         self.came.notify_one();
         Ok(())
     }
@@ -83,11 +85,16 @@ impl<T> Line<T> {
     pub(super) fn take(&self) -> Option<(T, Turn)> {
         let mut inner = self.lock();
         let since = self.now();
-        if let Some(one) = inner.own.pop_front() {
-            return Some((one, Turn { of: None, since }));
-        }
-        let ((company, caller), one) = inner.asked.next(since)?;
-        Some((one, Turn { of: Some(Who { company, caller }), since }))
+        let (one, of) = match inner.own.pop_front() {
+            Some(one) => (one, None),
+            None => {
+                let ((company, caller), one) = inner.asked.next(since)?;
+                (one, Some(Who { company, caller }))
+            }
+        };
+        drop(inner);
+        watch().inspect(|watch| watch.waiting(-1));
+        Some((one, Turn { of, since }))
     }
 
     /// What it took is its caller's, and its company's.

@@ -25,6 +25,7 @@ pub use postgres_kit::Patience;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use standing::{Part, Standing};
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -69,6 +70,8 @@ pub struct Database {
     standing: Arc<Standing>,
     /// What is read outside a transaction.
     pub read: Reads,
+    /// The same of what is dear: on SQLite threads read it that give way.
+    pub quiet: Reads,
     /// What lets requests in: connections of its own, which no other question takes.
     pub door: Reads,
 }
@@ -136,6 +139,18 @@ pub async fn let_go(url: &str, patience: Duration) -> Result<bool, DbErr> {
     }
 }
 
+/// Makes a copy of the file of a database, while others serve and write it, and makes it stand alone: it has no log, and
+/// whoever counts its records on counts otherwise. How many pages are over, and how many there are, is told.
+pub async fn copy(from: &Path, to: &Path, told: &mut (dyn FnMut(u64, u64) + Send)) -> Result<(), DbErr> {
+    crate::aside::computed(|| sqlite::copy(from, to, told))?;
+    sqlite::stand_alone(to).await
+}
+
+/// Takes into the file of a database what its log has, where nobody serves it.
+pub fn settle(path: &Path) -> Result<(), DbErr> {
+    crate::aside::computed(|| sqlite::settle(path))
+}
+
 /// The file that a database is, where it is one.
 pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
     sqlite_kit::file_of(url)
@@ -147,13 +162,13 @@ impl Database {
         if let Some(path) = sqlite_kit::file_of(&options.url) {
             sqlite::outlive_limits()?;
             let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
-            let (read, door) = (Reads::Sqlite(engine.reads()), Reads::Sqlite(engine.door()));
-            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, door });
+            let [read, quiet, door] = [engine.reads(), engine.quiet(), engine.door()].map(Reads::Sqlite);
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, quiet, door });
         }
         if postgres_kit::is_postgres(&options.url) {
             let engine = postgres::Engine::open(options, standing.clone()).await?;
-            let (read, door) = (Reads::Postgres(engine.reads()), Reads::Postgres(engine.door()));
-            return Ok(Self { engine: Engine::Postgres(engine), standing, read, door });
+            let [read, quiet, door] = [engine.reads(), engine.reads(), engine.door()].map(Reads::Postgres);
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, quiet, door });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
@@ -286,6 +301,20 @@ impl Database {
             },
             Engine::Postgres(engine) => engine.reached().await,
         }
+    }
+
+    /// What connections are for, how many of each are used just now, and how many there are.
+    pub fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        let of = |reads: &Reads| match reads {
+            Reads::Sqlite(reads) => (reads.used(), reads.places()),
+            Reads::Postgres(reads) => (reads.used(), reads.places()),
+        };
+        let writing = match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(engine) => Some(engine.writing()),
+        };
+        let all = [("read", Some(of(&self.read))), ("door", Some(of(&self.door))), ("write", writing)];
+        all.into_iter().filter_map(|(what, counts)| counts.map(|(used, most)| (what, used, most))).collect()
     }
 
     /// Lets the database go.

@@ -100,6 +100,11 @@ impl Engine {
         Writer(self.0.writes.clone(), self.noting(Part::Writing), self.2.clone())
     }
 
+    /// How many connections write just now, and how many there are.
+    pub fn writing(&self) -> (usize, usize) {
+        (self.0.writes.lent(), self.0.writes.most())
+    }
+
     /// Why it cannot be reached, or takes no writes. Whoever does not get to know soon hears that it does not answer.
     pub async fn reached(&self) -> Result<(), &'static str> {
         self.0.health().asked().await.told()
@@ -200,6 +205,11 @@ impl Reads {
 
     pub fn places(&self) -> usize {
         self.pool.most()
+    }
+
+    /// How many are lent just now.
+    pub fn used(&self) -> usize {
+        self.pool.lent()
     }
 
     pub async fn snapshot(&self) -> Result<Session, DbErr> {

@@ -300,12 +300,23 @@ impl Desk {
         origin: &Origin,
         change: Change,
     ) -> Result<()> {
+        self.record_kept(business, (id, now), origin, (change, None)).map(drop)
+    }
+
+    /// The same with what is kept of a document from then on. Where both stand in the company's log is answered.
+    pub fn record_kept(
+        &self,
+        business: BusinessId,
+        (id, now): (RecordId, Instant),
+        origin: &Origin,
+        (change, kept): (Change, Option<&str>),
+    ) -> Result<i64> {
         let mut guard = self.inner();
         guard.told.extend(Told::of(business, origin, &change));
         if let Some(change) = change.for_the_installation(business) {
-            guard.append(&self.seals, BusinessId::INSTALLATION, (id, now), origin, change)?;
+            guard.append(&self.seals, BusinessId::INSTALLATION, (id, now), origin, (change, None))?;
         }
-        guard.append(&self.seals, business, (id, now), origin, change)
+        guard.append(&self.seals, business, (id, now), origin, (change, kept))
     }
 }
 
@@ -337,8 +348,8 @@ impl Inner {
         business: BusinessId,
         (id, now): (RecordId, Instant),
         origin: &Origin,
-        change: Change,
-    ) -> Result<()> {
+        change: (Change, Option<&str>),
+    ) -> Result<i64> {
         let company = self.companies.get_mut(&business).ok_or_else(|| Error::internal("the books are not open"))?;
         company.changed = true;
         company.head.audit_sequence += 1;
@@ -352,8 +363,9 @@ impl Inner {
             change,
         );
         company.head.audit_hash.clone_from(&row.hash.0);
+        let sequence = row.sequence;
         self.pending.audits.push(row);
-        Ok(())
+        Ok(sequence)
     }
 
     pub(super) fn recorded_at(&self, business: BusinessId, now: Instant) -> Instant {

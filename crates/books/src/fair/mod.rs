@@ -10,6 +10,7 @@ mod single;
 use crate::database::lane::BoxFuture;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::{BusinessId, UserId};
+use answers::wanted::Wanted;
 use queue::Full;
 pub use queue::{Bounds, Micros, Queue};
 pub use single::Single;
@@ -337,12 +338,17 @@ pub async fn present<T>(
 
 /// Work that goes on by itself while somebody waits for it, and ends with them.
 ///
-/// A read is never spawned in another way: whoever goes away, or has waited for too long, takes it along.
-pub struct Tethered<T>(tokio::task::JoinHandle<Result<T>>);
+/// A read is never spawned in another way: whoever goes away, or has waited for too long, takes it along, and what is made
+/// of rows that were read already ends with them ([`answers::wanted`]). It is done by threads that give way.
+pub struct Tethered<T> {
+    work: tokio::task::JoinHandle<Result<T>>,
+    wanted: Wanted,
+}
 
 impl<T: Send + 'static> Tethered<T> {
     pub fn begin(work: impl Future<Output = Result<T>> + Send + 'static) -> Self {
-        Self(tokio::spawn(work))
+        let wanted = Wanted::default();
+        Self { work: supervise::quiet().spawn(wanted.clone().by(work)), wanted }
     }
 }
 
@@ -350,7 +356,7 @@ impl<T> Future for Tethered<T> {
     type Output = Result<T>;
 
     fn poll(mut self: std::pin::Pin<&mut Self>, context: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
-        std::pin::Pin::new(&mut self.0)
+        std::pin::Pin::new(&mut self.work)
             .poll(context)
             .map(|ended| ended.unwrap_or_else(|error| Err(Error::internal(error))))
     }
@@ -358,7 +364,8 @@ impl<T> Future for Tethered<T> {
 
 impl<T> Drop for Tethered<T> {
     fn drop(&mut self) {
-        self.0.abort();
+        self.wanted.no_more();
+        self.work.abort();
     }
 }
 
@@ -497,7 +504,7 @@ mod tests {
         assert!(matches!(busy, Err(Error::Unavailable(Unavailable::Overloaded))), "{busy:?}");
         drop(held);
         let slow = asked(fair.clone()).await.unwrap_err();
-        assert_eq!((slow.code(), slow.title().ends_with("; ask for less")), ("too_slow", true));
+        assert_eq!((slow.code(), slow.title().ends_with("; ask for less")), (crate::error::Code::TooSlow, true));
         // Its place is free again.
         assert!(fair.enter(Kind::Dear, who(1, 1)).await.is_ok());
         // What an engine ended says what would be faster as well.

@@ -7,7 +7,7 @@ use super::sums::Sums;
 use super::{Seals, same};
 use crate::audit;
 use crate::cx::Cx;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::BusinessId;
 use schema::tables::books;
 use schemars::JsonSchema;
@@ -106,7 +106,10 @@ pub async fn head(connection: &impl ConnectionTrait, seals: &Seals, of: Business
     let row = books::Entity::find_by_id(of).one(connection).await?.ok_or(Error::NotFound)?;
     if !is_signed(seals, &row) {
         // Signed now, it would prove what nobody wrote.
-        return Err(Error::conflict("invalid_state", "The books are not as they were signed; duet verify tells more"));
+        return Err(Error::conflict(
+            Code::InvalidState,
+            "The books are not as they were signed; duet verify tells more",
+        ));
     }
     Ok(SignedHead::signed(seals, &row))
 }

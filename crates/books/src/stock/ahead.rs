@@ -8,7 +8,7 @@ use super::facts::{Known, evening, since};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use rules::stock::Terms;
 use schema::tables::{stock, stock_facts};
@@ -112,7 +112,7 @@ pub(super) async fn known(
             }
             if ahead.wish(wish) {
                 // Its caller never hears of it: it runs again when they are read.
-                return Err(Error::conflict("invalid_state", "The facts of an item are read first; try again"));
+                return Err(Error::conflict(Code::InvalidState, "The facts of an item are read first; try again"));
             }
         }
     }

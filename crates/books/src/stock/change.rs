@@ -8,7 +8,7 @@ use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::Standing;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use crate::stored::AsJson;
@@ -299,7 +299,7 @@ impl Writing<'_> {
         let name = self.item.code.as_deref().unwrap_or(&self.item.name);
         let (day, missing) = (short.day, short.missing);
         Err(Error::Conflict(Conflict {
-            code: "insufficient_stock",
+            code: Code::InsufficientStock,
             title: format!("There is not enough of {name} in stock: on {day} {missing} would be missing"),
             errors: FieldErrors::one(
                 "lines",

@@ -3,6 +3,8 @@
 //! Owns: what leaves, what arrives, the fee between, and the exchange difference against what the money was
 //! carried at. Refuses: accounts that do not hold money.
 
+mod posting;
+
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{
@@ -15,25 +17,19 @@ use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Rate};
 use books::access::Business;
 use books::balances::carried;
-use books::chart::{Account, Chart};
 use books::cx::Cx;
 use books::rates::{Given, check_worth};
 use kit::list::Reads;
 use kit::master::{RecordKeeping, kept};
 use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use rules::exchange::Valued;
-use rules::postable::{Free, Postable};
-use rules::posting::{About as Detail, Line, Posting};
-use rules::purpose::Purpose as For;
-use rules::refusal::Refusal;
+use posting::{judge, posting, worths};
 use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use words::exact::Exact;
 use words::sown::{Fault, sown};
 
 pub struct ContraEntries;
@@ -280,31 +276,23 @@ impl Document for ContraEntries {
         if purpose == Purpose::Posting {
             check_worth(cx, "toAmount", head.date, exchanged).await?;
         }
-        // What leaves or arrives in the company's currency is worth what it is.
-        let (relieved, arrived) = match (from_currency == base, to_currency == base) {
-            (true, true) => (asked.amount.at_par(), to_amount.at_par()),
-            // What foreign money costs is what it is carried at from now on.
-            (true, false) => (asked.amount.at_par(), asked.amount.at_par()),
-            (false, to_base) => {
-                if purpose == Purpose::Posting {
-                    cx.flush().await?;
-                }
-                let held = carried(cx, asked.from, from_currency, head.date).await?;
-                let held = if sown(Fault::SoldAtWhatItBrings) { (Money::ZERO, BookMoney::ZERO) } else { held };
-                let arrives = to_base.then_some(to_amount.at_par());
-                let relieved = relief(business, asked.amount, held, arrives)?;
-                (relieved, arrives.unwrap_or(relieved))
+        let held = if from_currency == base {
+            None
+        } else {
+            if purpose == Purpose::Posting {
+                cx.flush().await?;
             }
+            let held = carried(cx, asked.from, from_currency, head.date).await?;
+            Some(if sown(Fault::SoldAtWhatItBrings) { (Money::ZERO, BookMoney::ZERO) } else { held })
         };
-        let fee_in_base = share(business, arrived, asked.fee, to_amount)?;
-        let gain = arrived.checked_sub(relieved).ok_or_else(|| too_large("amount"))?;
+        let worth = worths(business, asked, held, (to_amount, to_currency == base))?;
         let figures = ContraFigures {
             from_currency: from_currency.clone(),
             to_currency: to_currency.clone(),
             to_amount,
-            fee_account: accounts.fee.as_ref().map(Free::id),
-            gain,
-            base_total: relieved,
+            fee_account: accounts.fee.as_ref().map(rules::postable::Free::id),
+            gain: worth.gain,
+            base_total: worth.relieved,
         };
         let entries = match purpose {
             Purpose::Draft => Vec::new(),
@@ -312,7 +300,7 @@ impl Document for ContraEntries {
                 kind: EntryKind::Normal,
                 date: head.date,
                 field: "date",
-                posting: posting(business, (&chart, accounts.fee), asked, &figures, (relieved, arrived, fee_in_base))?,
+                posting: posting(business, (&chart, accounts.fee), asked, &figures, &worth)?,
             }],
         };
         Ok(Settled {
@@ -321,7 +309,7 @@ impl Document for ContraEntries {
             currency: from_currency.clone(),
             total: asked.amount,
             total_in: None,
-            base_total: relieved,
+            base_total: worth.relieved,
             entries,
             open: Vec::new(),
             lines: Vec::new(),
@@ -359,140 +347,5 @@ impl Document for ContraEntries {
             currency: figures.from_currency.clone(),
             to_currency: figures.to_currency.clone(),
         })
-    }
-}
-
-struct Accounts<'c> {
-    from: &'c Account,
-    to: &'c Account,
-    fee: Option<Free>,
-}
-
-fn judge<'c>(business: &Business, chart: &'c Chart, asked: &ContraAsked) -> Result<Accounts<'c>> {
-    let mut faults = FieldErrors::default();
-    let mut note = |field: &str, refusal: &Refusal| faults.add(field, refusal.to_string());
-    let mut find = |field: &str, id: RecordId| {
-        if let Err(refusal) = chart.judge(id, For::MoneyMoved) {
-            note(field, &refusal);
-        }
-        chart.account(id)
-    };
-    let from = find("fromAccountId", asked.from);
-    let to = find("toAccountId", asked.to);
-    let fee = match (asked.fee == Money::ZERO, asked.fee_account) {
-        (true, _) => None,
-        (false, None) => Some(chart.roles().bank_fees.clone()),
-        (false, Some(id)) => chart.free(id, For::Fee).inspect_err(|refusal| note("feeAccountId", refusal)).ok(),
-    };
-    let (Some(from), Some(to)) = (from, to) else { return Err(faults.into()) };
-    let base = &business.base_currency;
-    let (from_currency, to_currency) = (from.currency_or(base), to.currency_or(base));
-    for (field, money, currency) in [
-        ("amount", Some(asked.amount), from_currency),
-        ("toAmount", asked.to_amount, to_currency),
-        ("feeAmount", Some(asked.fee), to_currency),
-    ] {
-        let decimals = Currency::known(currency, "an account of money")?.decimals();
-        if money.is_some_and(|money| !money.fits(decimals)) {
-            faults.add(field, format!("must have at most {decimals} decimal places in {currency}"));
-        }
-    }
-    match asked.to_amount {
-        None if from_currency != to_currency => {
-            faults.add("toAmount", format!("is required: how many {to_currency} arrive?"));
-        }
-        Some(to_amount) if from_currency == to_currency && to_amount != asked.amount => {
-            faults.add("toAmount", "must be the same as the amount within one currency; a fee goes to feeAmount");
-        }
-        _ => {}
-    }
-    if asked.fee >= asked.to_amount.unwrap_or(asked.amount) && asked.fee > Money::ZERO {
-        faults.add("feeAmount", "must be less than what arrives");
-    }
-    if faults.is_empty() { Ok(Accounts { from, to, fee }) } else { Err(faults.into()) }
-}
-
-fn too_large(field: &str) -> Error {
-    Error::field(field, "comes to more than can be kept")
-}
-
-/// What leaves an account in the company's currency: the share of what it is carried at. Of more than it holds
-/// nothing is carried; then what arrives says what it was worth.
-fn relief(
-    business: &Business,
-    amount: Money,
-    held: (Money, BookMoney),
-    arrives: Option<BookMoney>,
-) -> Result<BookMoney> {
-    let (held, carried_at) = held;
-    if held >= amount && held > Money::ZERO && carried_at > BookMoney::ZERO {
-        return share(business, carried_at, amount, held);
-    }
-    arrives.ok_or_else(|| {
-        Error::field(
-            "amount",
-            "is more than the account holds, so that nothing says what it is worth in the company's currency",
-        )
-    })
-}
-
-/// `whole x part / of`, in the company's currency; all of it takes all.
-fn share(business: &Business, whole: BookMoney, part: Money, of: Money) -> Result<BookMoney> {
-    if part == of {
-        return Ok(whole);
-    }
-    let exact = Exact::from(whole).times(part).and_then(|product| product.over(of));
-    exact.and_then(|exact| exact.round(business.coin())).map_err(|_| too_large("amount"))
-}
-
-fn posting(
-    business: &Business,
-    (chart, fee_account): (&Chart, Option<Free>),
-    asked: &ContraAsked,
-    figures: &ContraFigures,
-    (relieved, arrived, fee): (BookMoney, BookMoney, BookMoney),
-) -> Result<Posting> {
-    let home = business.home();
-    let line = |field: &str, to: Postable, amount: Valued| {
-        Line::on(to, amount, Detail::default()).map_err(|refusal| refusal.at(field))
-    };
-    let money = |field: &str, id: RecordId, currency: &str| {
-        chart.money(id, currency).map(Postable::from).map_err(|refusal| refusal.at(field))
-    };
-    let to = money("toAccountId", asked.to, &figures.to_currency)?;
-    let from = money("fromAccountId", asked.from, &figures.from_currency)?;
-    let arrives = figures.to_amount.minus(asked.fee).map_err(|_| too_large("amount"))?;
-    let worth = arrived.minus(fee).map_err(|_| too_large("amount"))?;
-    let mut lines = vec![line("toAccountId", to, home.carried(arrives, &figures.to_currency, worth))?];
-    if let Some(account) = fee_account {
-        lines.push(line("feeAccountId", account.into(), home.carried(asked.fee, &figures.to_currency, fee))?);
-    }
-    let leaves = home.carried(asked.amount, &figures.from_currency, relieved).negated();
-    lines.push(line("fromAccountId", from, leaves)?);
-    if figures.gain != BookMoney::ZERO {
-        let exchange = chart.roles().realised_exchange.clone();
-        lines.push(line("amount", exchange.into(), home.alone(figures.gain.negated()))?);
-    }
-    Posting::balanced(lines).map_err(|_| too_large("amount"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_leaves_is_relieved_at_what_it_is_carried_at() {
-        let business = Business::sample();
-        let money = |text: &str| Money::parse(text).unwrap();
-        let worth = |text: &str| BookMoney::parse(text).unwrap();
-        let relief = |amount, held, carried, arrives: Option<&str>| {
-            let held = (money(held), worth(carried));
-            relief(&business, money(amount), held, arrives.map(worth)).ok().map(|worth| worth.to_string())
-        };
-        assert_eq!(relief("1000", "1000", "910", Some("925")), Some("910".into()));
-        assert_eq!(relief("400", "1000", "910", Some("380")), Some("364".into()));
-        assert_eq!(relief("1", "3", "1", Some("0.4")), Some("0.33".into()));
-        assert_eq!(relief("1200", "1000", "910", Some("1100")), Some("1100".into()));
-        assert_eq!(relief("1200", "1000", "910", None), None);
     }
 }

@@ -3,7 +3,7 @@
 //! Owns: that a document is not gone, smaller or somebody else's on a day on which it was settled.
 
 use crate::day::Day;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use books::cx::Cx;
 use books::open_items::{NewOpen, settled_days, settled_until};
@@ -14,7 +14,7 @@ pub(super) async fn check_gone(cx: &Cx<'_>, gone: &[open_items::Model], day: imp
     match settled_until(cx, gone, day).await? {
         None => Ok(()),
         Some(until) => Err(Error::Conflict(Conflict {
-            code: "has_allocations",
+            code: Code::HasAllocations,
             title: format!("It was allocated until {until}; void it on that day or later"),
             errors: FieldErrors::one("date", format!("must not be before {until}, until when it was allocated")),
         })),
@@ -45,7 +45,7 @@ pub(super) async fn check_changed(
         let Some((first, _)) = days.iter().find(over) else { continue };
         let until = days.iter().find(|(day, settled)| day > first && *settled == 0).map_or(*first, |(day, _)| *day);
         return Err(Error::conflict(
-            "has_allocations",
+            Code::HasAllocations,
             format!(
                 "It was allocated from {first} until {until}: its party, currency and account stay, its day is not after \
                  that, and its total does not fall below what was allocated"

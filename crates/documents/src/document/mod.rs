@@ -317,12 +317,38 @@ pub(crate) async fn view<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result<
     views::<D>(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a document has no view"))
 }
 
+/// What a list of documents is mostly read for; all of it stands in the rows of documents and of what is open.
+pub(crate) const SUMMARY: &[&str] = &[
+    "id",
+    "version",
+    "createdAt",
+    "updatedAt",
+    "number",
+    "date",
+    "status",
+    "reference",
+    "narration",
+    "externalId",
+    "tags",
+    "partyId",
+    "currency",
+    "total",
+    "baseTotal",
+    "dueDate",
+    "balanceDue",
+    "baseBalanceDue",
+    "isOverdue",
+    "daysOverdue",
+];
+
 /// The operations of [`Resource`], as documents do them.
 macro_rules! document_operations {
     () => {
         crate::document::document_operations!(Vec::new());
     };
     ($more:expr) => {
+        const SUMMARY: &'static [&'static str] = crate::document::SUMMARY;
+
         /// What comes after it is in the books may still be refused, so it is not only planned.
         fn plans(draft: &Self::Draft) -> bool {
             !<Self as crate::document::Document>::has_sequel(&draft.asked)

@@ -11,7 +11,7 @@ mod leaving;
 mod noting;
 
 use super::{Document, Head, Kept, content_of, view};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use books::cx::Cx;
 pub(super) use changing::replace_draft;
@@ -23,7 +23,7 @@ pub(crate) use leaving::{delete, void};
 pub(crate) use noting::note_change;
 use schema::tables::documents as table;
 pub(crate) fn invalid_state(title: impl Into<String>) -> Error {
-    Error::conflict("invalid_state", title)
+    Error::conflict(Code::InvalidState, title)
 }
 
 /// A document that is about to change.

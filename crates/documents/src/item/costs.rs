@@ -7,8 +7,8 @@
 use super::{Columns, ItemView, Items};
 use crate::day::Day;
 use crate::document::{self, load};
-use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Maybe};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Maybe, Once};
 use crate::ids::RecordId;
 use crate::money::UnitPrice;
 use crate::parts::goods::check_cost;
@@ -57,7 +57,14 @@ pub(super) fn check(
     method: CostMethod,
 ) -> Option<Vec<StandardCost>> {
     let says = matches!(&list, Field::Given(Some(_)));
+    let (mut days, mut again) = (Once::default(), false);
     let costs = faults.each(BESIDE, list, |faults, input| {
+        // The one that holds from the beginning has no day; there is one of it as well.
+        let since = match &input.valid_from {
+            Field::Missing => Field::Given(None),
+            said => said.clone(),
+        };
+        again |= days.is_second(&since);
         let cost = StandardCost {
             valid_from: faults.optional("validFrom", input.valid_from),
             cost: faults.required("cost", input.cost),
@@ -65,8 +72,7 @@ pub(super) fn check(
         check_cost(faults, "cost", Some(cost.cost));
         cost
     });
-    let days: HashSet<Option<Day>> = costs.iter().map(|cost| cost.valid_from).collect();
-    if days.len() < costs.len() {
+    if again {
         faults.add(BESIDE, "must each begin on a day of their own");
     }
     if method != CostMethod::Standard && !costs.is_empty() {
@@ -204,7 +210,7 @@ async fn post(
                 let number = old.row.number.as_deref().unwrap_or("a stock adjustment");
                 let why = format!("is said by {number} with other lines; change it there");
                 return Err(Error::Conflict(Conflict {
-                    code: "in_use",
+                    code: Code::InUse,
                     title: "A stock adjustment says more than this cost".into(),
                     errors: FieldErrors::one(&place(day).0, why),
                 }));

@@ -13,7 +13,7 @@ use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Rate};
@@ -385,7 +385,7 @@ impl Document for Journals {
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;
-            taxes::judge(&mut Fault(&mut faults, index), (&chart, &taxes), asked, line);
+            taxes::judge(&mut Fault(&mut faults, index), (business, &chart, &taxes), asked, line);
         }
         if asked.kind == JournalKind::Closing && !crate::fiscal_year::ends_on(cx, head.date).await? {
             faults.add("date", "must be the last day of a fiscal year: what closes one lies between it and the next");
@@ -436,7 +436,7 @@ impl Document for Journals {
             // On another day it would lie between two other years, or in one.
             let own = row.date;
             return Err(Error::Conflict(Conflict {
-                code: "period_locked",
+                code: Code::PeriodLocked,
                 title: format!("What closes a year is void on its own day, {own}, where it lies between the years"),
                 errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
             }));

@@ -35,7 +35,7 @@ fn side(line: &JournalLineAsked, direction: TaxDirection) -> Option<TaxSide> {
 /// Whether what a line says of tax may be so.
 pub(super) fn judge(
     faults: &mut Fault<'_>,
-    (chart, taxes): (&Chart, &TaxCodes),
+    (business, chart, taxes): (&Business, &Chart, &TaxCodes),
     asked: &JournalAsked,
     line: &JournalLineAsked,
 ) {
@@ -81,8 +81,8 @@ pub(super) fn judge(
     if line.tax.base.is_some_and(Money::is_negative) {
         faults.add("taxBase", "must not be negative; it has the side of its line");
     }
-    let currency = line.currency.as_ref().or(asked.currency.as_ref());
-    if let Some((currency, base)) = currency.zip(line.tax.base)
+    let currency = line.currency_in(business, asked);
+    if let Some(base) = line.tax.base
         && let Some(places) = Currency::of(currency).map(Currency::decimals).filter(|places| !base.fits(*places))
     {
         faults.add("taxBase", format!("must have at most {places} decimal places in {currency}"));

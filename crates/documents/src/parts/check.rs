@@ -7,7 +7,7 @@ use super::{Direction, TradeAsked};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::document::{Head, Purpose};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Rate};
 use crate::quoting::quoted;
@@ -230,6 +230,12 @@ pub(crate) fn judge_source<'s>(
     Some(invoice)
 }
 
+/// Whether somebody would owe more than they may, with an invoice.
+fn is_beyond(limit: BookMoney, owed: impl Iterator<Item = BookMoney>, total: BookMoney) -> bool {
+    let units = |money: BookMoney| i128::from(money.units());
+    owed.map(units).sum::<i128>() + units(total) > units(limit)
+}
+
 pub(crate) async fn check_limits(
     cx: &Cx<'_>,
     business: &Business,
@@ -251,10 +257,10 @@ pub(crate) async fn check_limits(
             .await?;
         let chart = cx.chart().await?;
         let receivable = |id| chart.account(id).is_some_and(|account| account.r#type == AccountType::Receivable);
-        let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| i128::from(row.amount.units()));
-        if owed.sum::<i128>() + i128::from(base_total.units()) > i128::from(limit.units()) {
+        let owed = open.iter().filter(|row| receivable(row.account_id)).map(|row| row.amount);
+        if is_beyond(limit, owed, base_total) {
             return Err(Error::conflict(
-                "credit_limit_exceeded",
+                Code::CreditLimitExceeded,
                 format!(
                     "{} would owe more than the credit limit of {}",
                     party.name,
@@ -277,7 +283,7 @@ pub(crate) async fn check_limits(
         let others = same.filter(documents::Column::Number.ne(head.number.as_deref().unwrap_or("")));
         if others.count(&cx.db).await? > 0 {
             return Err(Error::Conflict(Conflict {
-                code: "duplicate",
+                code: Code::Duplicate,
                 title: "Another invoice of this supplier has this reference".into(),
                 errors: FieldErrors::one(
                     "reference",
@@ -287,4 +293,48 @@ pub(crate) async fn check_limits(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::worth;
+
+    #[test]
+    fn somebody_owes_up_to_their_limit() {
+        for (limit, owed, total, beyond) in [
+            ("5000", &[][..], "5000", false),
+            ("5000", &[], "5000.01", true),
+            ("5000", &["4000", "-500"], "1500", false),
+            ("5000", &["4000", "-500"], "1500.01", true),
+            // What they paid before is theirs to spend.
+            ("0", &["-120"], "120", false),
+            ("0", &[], "0.01", true),
+            // However much it is.
+            ("5000", &["922337203685477.5807", "922337203685477.5807"], "922337203685477.5807", true),
+        ] {
+            let owed: Vec<BookMoney> = owed.iter().map(|text| worth(text)).collect();
+            assert_eq!(is_beyond(worth(limit), owed.iter().copied(), worth(total)), beyond, "{limit} {owed:?} {total}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_blocked_takes_no_new_documents() {
+        use PartyBlock::{All, None as Free, Purchases, Sales};
+        use PartyStatus::{Active, Archived, Blocked};
+        for (status, blocked, of_sales, of_purchases) in [
+            (Active, Free, false, false),
+            (Active, Sales, true, false),
+            (Active, Purchases, false, true),
+            (Active, All, true, true),
+            (Blocked, Free, true, true),
+            (Archived, Free, true, true),
+        ] {
+            let party = crate::samples::party(status, blocked);
+            let found =
+                [Direction::SalesOrder, Direction::SalesInvoice, Direction::PurchaseOrder, Direction::PurchaseInvoice];
+            let found = found.map(|direction| is_blocked(direction, &party));
+            assert_eq!(found, [of_sales, of_sales, of_purchases, of_purchases], "{status} {blocked}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use crate::day::Day;
 use crate::debit_note::DebitNote;
 use crate::delivery_note::DeliveryNote;
 use crate::document::{self, Content, Draft, Head, invalid_state, load, load_source};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::Quantity;
@@ -199,7 +199,7 @@ async fn next<S: Step>(cx: &Cx<'_>, row: &documents::Model, kept: &Kept, words: 
     if parts.is_empty() {
         let title = "Nothing is left of its lines to go on with".into();
         let errors = FieldErrors::one("lines", "are all done");
-        return Err(Error::Conflict(Conflict { code: "over_fulfilment", title, errors }));
+        return Err(Error::Conflict(Conflict { code: Code::OverFulfilment, title, errors }));
     }
     Ok(assemble::<S>(row, kept, &parts, cx.aliases()?))
 }

@@ -6,7 +6,7 @@ use crate::credit_note::CreditNote;
 use crate::day::Day;
 use crate::debit_note::DebitNote;
 use crate::document::{self, Draft, Head, invalid_state, load_source};
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity, UnitPrice};
@@ -217,7 +217,7 @@ impl<S: Noting> Act for MakeNote<S> {
         let wanted: Vec<(RecordId, Wanted)> = if words.lines.is_empty() { all() } else { words.lines.clone() };
         if wanted.is_empty() {
             return Err(Error::Conflict(crate::error::Conflict {
-                code: "over_credit",
+                code: Code::OverCredit,
                 title: "Nothing is left of it to credit".into(),
                 errors: FieldErrors::one("lines", "are all credited"),
             }));

@@ -296,3 +296,6 @@ const fn followable(direction: Direction, is_return: bool) -> &'static str {
         Direction::DebitNote => "the invoice, or of a receipt note that sent goods back",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,3 +188,113 @@ impl Received {
         Ok(receipt.map(|receipt| (receipt, off)).into_iter().collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::samples::{CENT, id, pieces, said, worth};
+    use std::sync::Arc;
+
+    /// Goods that were received: the line, how many, and what they cost.
+    fn received(of: &[(u128, &str, &str)]) -> Received {
+        let item: Item = Arc::new(crate::samples::goods(7));
+        let receipt = |(line, quantity, amount): &(u128, &str, &str)| {
+            let (line, item) = (id(*line), Arc::clone(&item));
+            (line, Receipt { line, item, quantity: pieces(quantity), amount: worth(amount) })
+        };
+        Received(of.iter().map(receipt).collect())
+    }
+
+    fn freight(by: LandedBy, of: &[u128]) -> TradeLineAsked {
+        let target_line_ids = of.iter().map(|line| id(*line)).collect();
+        TradeLineAsked { landed: Some(Landed { target_line_ids, by }), ..TradeLineAsked::default() }
+    }
+
+    #[test]
+    fn freight_is_spread_over_goods_to_the_last_coin() {
+        use LandedBy::{Quantity, Value};
+        let shares = |of: &[(u128, &str, &str)], by: LandedBy, paid: &str| {
+            let lines: Vec<u128> = of.iter().map(|(line, ..)| *line).collect();
+            let (received, asked, sources) = (received(of), TradeAsked::default(), Sources::sample([]));
+            let line = freight(by, &lines);
+            let of = (Direction::PurchaseInvoice, &asked, &sources);
+            let shares = received.shares(of, &line, worth(paid), CENT).unwrap();
+            shares
+                .iter()
+                .map(|(receipt, share)| format!("{} {share}", receipt.line.0.as_u128()))
+                .collect::<Vec<_>>()
+                .join("; ")
+        };
+        // Kernel 3.5: 10 that cost 8 and 20 that cost 12.
+        let goods = [(1, "10", "80"), (2, "20", "240")];
+        assert_eq!(shares(&goods, Value, "32"), "1 8; 2 24");
+        assert_eq!(shares(&goods, Quantity, "32"), "1 10.67; 2 21.33");
+        // The coins that are left go to the largest fractions, of alike ones to the first.
+        let three = [(1, "1", "5"), (2, "1", "5"), (3, "1", "5")];
+        assert_eq!(shares(&three, Value, "10"), "1 3.34; 2 3.33; 3 3.33");
+        assert_eq!(shares(&three, Value, "0.01"), "1 0.01; 2 0; 3 0");
+        // Goods that cost nothing share by their number.
+        assert_eq!(shares(&[(1, "1", "0"), (2, "3", "0")], Value, "32"), "1 8; 2 24");
+        // And one that cost nothing beside others gets nothing of what is spread by value.
+        assert_eq!(shares(&[(1, "5", "0"), (2, "1", "7")], Value, "32"), "1 0; 2 32");
+        assert_eq!(shares(&[(1, "5", "40")], Quantity, "32.01"), "1 32.01");
+    }
+
+    /// Kernel 3.6: a rebate of 15.00 on goods that were received takes that off what they cost.
+    #[test]
+    fn a_rebate_takes_off_what_goods_cost() {
+        let (received, sources) = (received(&[(1, "10", "100")]), Sources::sample([]));
+        let line =
+            |of: u128| TradeLineAsked { source_line: Some(id(of)), item: Some(id(7)), ..TradeLineAsked::default() };
+        let shares = |direction: Direction, note_kind: NoteKind, line: TradeLineAsked| {
+            let asked = TradeAsked { note_kind: Some(note_kind), ..TradeAsked::default() };
+            let shares = received.shares((direction, &asked, &sources), &line, worth("15"), CENT).unwrap();
+            let changes = received.changes(direction, &asked, &sources, &line);
+            assert_eq!(changes, !shares.is_empty());
+            shares.iter().map(|(_, share)| share.to_string()).collect::<Vec<_>>()
+        };
+        let adjusts = NoteKind::PriceAdjustment;
+        assert_eq!(shares(Direction::DebitNote, adjusts, line(1)), ["-15"]);
+        assert_eq!(shares(Direction::DebitNote, NoteKind::Return, line(1)), [""; 0]);
+        assert_eq!(shares(Direction::CreditNote, adjusts, line(1)), [""; 0]);
+        // Of what no stock is kept of.
+        assert_eq!(shares(Direction::DebitNote, adjusts, line(2)), [""; 0]);
+        let expense = TradeLineAsked { item: None, ..line(1) };
+        assert_eq!(shares(Direction::DebitNote, adjusts, expense), [""; 0]);
+    }
+
+    #[test]
+    fn only_a_bill_says_what_goods_cost_beside_their_price() {
+        let judged = |direction: Direction, is_opening: bool, line: TradeLineAsked| {
+            let mut faults = FieldErrors::default();
+            let asked = TradeAsked { is_opening, lines: vec![line], ..TradeAsked::default() };
+            received(&[(1, "10", "100"), (2, "1", "1")]).judge(direction, &asked, &mut faults);
+            if faults.is_empty() { String::new() } else { said(&Error::from(faults)) }
+        };
+        let by_value = |of: &[u128]| freight(LandedBy::Value, of);
+        let bill = Direction::PurchaseInvoice;
+        for (direction, is_opening, line, answer) in [
+            (bill, false, by_value(&[1, 2]), ""),
+            (bill, true, by_value(&[1]), "lines[0].landedCost is only for bills"),
+            (Direction::SalesInvoice, false, by_value(&[1]), "lines[0].landedCost is only for bills"),
+            (Direction::DebitNote, false, by_value(&[1]), "lines[0].landedCost is only for bills"),
+            (
+                bill,
+                false,
+                TradeLineAsked { source_line: Some(id(3)), ..by_value(&[1]) },
+                "lines[0].landedCost cannot stand on a line that follows another",
+            ),
+            (bill, false, by_value(&[1, 2, 1]), "lines[0].landedCost.targetLineIds[2] stands here already"),
+            (
+                bill,
+                false,
+                by_value(&[1, 9]),
+                "lines[0].landedCost.targetLineIds[1] names no line that received goods of which stock is kept",
+            ),
+        ] {
+            let shown = format!("{direction:?} {:?}", line.landed);
+            assert_eq!(judged(direction, is_opening, line), answer, "{shown}");
+        }
+    }
+}

@@ -65,7 +65,7 @@ pub use status::Standing;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use under::Under;
-pub(crate) use work_out::{country_of, stated_too_far};
+pub(crate) use work_out::{country_of, stated_too_far, stated_too_fine};
 
 /// A trade document of a kind.
 pub struct Trade<K>(PhantomData<fn() -> K>);

@@ -5,7 +5,7 @@ use super::lefts::{Taker, Whole, credits_of, too_large, whole_lines};
 use super::{Direction, Trade, TradeAsked, TradeFigures, TradeKind};
 use crate::day::Day;
 use crate::document::Edition;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use books::cx::Cx;
@@ -35,12 +35,12 @@ pub(crate) async fn goes(cx: &Cx<'_>, row: &documents::Model, day: Day) -> Resul
         let until = credits.iter().filter_map(|credit| credit.row.void_date).fold(until, Ord::max);
         let title = format!("It is credited by {}; void it on {until} or later", numbers(&credits));
         return Err(Error::Conflict(Conflict {
-            code: "in_use",
+            code: Code::InUse,
             title,
             errors: FieldErrors::one("date", format!("must not be before {until}, until when it was credited")),
         }));
     }
-    Err(Error::conflict("in_use", format!("It is credited by {}; void what credits it first", numbers(&credits))))
+    Err(Error::conflict(Code::InUse, format!("It is credited by {}; void what credits it first", numbers(&credits))))
 }
 
 /// What returns or credits is not before what it returns or credits.
@@ -118,7 +118,7 @@ pub(crate) async fn outlasts<K: TradeKind>(
         return Ok(());
     }
     let title = format!("It is credited by {by}; void that first, or change less");
-    Err(Error::Conflict(Conflict { code: "in_use", title, errors }))
+    Err(Error::Conflict(Conflict { code: Code::InUse, title, errors }))
 }
 
 /// What was delivered or invoiced of an order or a note has its terms: these stay.
@@ -157,7 +157,7 @@ async fn keeps_terms<K: TradeKind>(
     if errors.is_empty() {
         return Ok(());
     }
-    Err(Error::Conflict(Conflict { code: "in_use", title: "Other documents follow it".into(), errors }))
+    Err(Error::Conflict(Conflict { code: Code::InUse, title: "Other documents follow it".into(), errors }))
 }
 
 /// Each line that was credited must still hold what was taken of it.

@@ -14,7 +14,7 @@ use super::posting::{Exchange, InBase};
 use super::work_out::refused;
 use super::{NoteKind, TradeAsked};
 use crate::document::Purpose;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity, UnitPrice};
 use books::access::Business;
@@ -370,7 +370,7 @@ impl Sharing<'_> {
     fn finish(mut self, priced: &[Priced<'_>], plain: &[LineFigures]) -> Result<Worked> {
         if !self.faults.is_empty() {
             let title = "More would be credited than was invoiced".into();
-            return Err(Error::Conflict(Conflict { code: "over_credit", title, errors: self.faults }));
+            return Err(Error::Conflict(Conflict { code: Code::OverCredit, title, errors: self.faults }));
         }
         if !self.strange.is_empty() && self.working.purpose == Purpose::Posting {
             return Err(std::mem::take(&mut self.strange).into());

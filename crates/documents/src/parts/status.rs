@@ -7,7 +7,7 @@ mod tests;
 use super::{Direction, origin};
 use crate::day::Day;
 use crate::document::invalid_state;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity};
 use crate::parts::settlement::allocating;
@@ -274,7 +274,7 @@ pub(crate) async fn release(
         origin::goes(cx, row, on.unwrap_or(row.date)).await?;
     }
     if leaving == Leaving::ForGood && !allocating::of_documents(cx, &[row.id]).await?.is_empty() {
-        return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
+        return Err(Error::conflict(Code::HasAllocations, "It is allocated; remove its allocations first"));
     }
     Ok(())
 }
@@ -286,10 +286,10 @@ async fn release_followed(cx: &Cx<'_>, direction: Direction, row: &documents::Mo
     }
     let touched = progress::of_documents(cx, &[row.id]).await?.iter().any(progress::Line::is_touched);
     if touched && direction.is_order() && leaving == Leaving::ForGood {
-        return Err(Error::conflict("in_use", "Other documents follow it; close it, and the rest is given up"));
+        return Err(Error::conflict(Code::InUse, "Other documents follow it; close it, and the rest is given up"));
     }
     if touched && direction.is_goods() && leaving == Leaving::ForGood {
-        return Err(Error::conflict("in_use", "Goods of it are invoiced or came back; void what did that first"));
+        return Err(Error::conflict(Code::InUse, "Goods of it are invoiced or came back; void what did that first"));
     }
     Ok(())
 }

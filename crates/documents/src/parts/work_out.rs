@@ -375,6 +375,11 @@ pub(crate) fn stated_too_far(index: usize, computed: Money) -> Error {
     Error::field(&format!("lines[{index}].taxAmount"), why)
 }
 
+/// A tax was stated of which there are no such coins.
+pub(crate) fn stated_too_fine(index: usize) -> Error {
+    Error::field(&format!("lines[{index}].taxAmount"), "has more decimal places than the currency")
+}
+
 pub(crate) fn refused(refused: Refused) -> Error {
     match refused {
         Refused::TooLarge => too_large(TooLarge),
@@ -383,6 +388,7 @@ pub(crate) fn refused(refused: Refused) -> Error {
         }
         Refused::DiscountOf(None) => Error::field("discountAmount", "must not be more than the lines"),
         Refused::Stated(index, computed) => stated_too_far(index, computed),
+        Refused::StatedFiner(index) => stated_too_fine(index),
         Refused::Negative => Error::field("lines", "come to less than 0; use a credit note"),
     }
 }

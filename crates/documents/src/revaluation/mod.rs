@@ -11,8 +11,8 @@ use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, document_operations,
     document_rows,
 };
-use crate::error::{Conflict, Error, FieldErrors, Result};
-use crate::field::{Each, Faults, Field, Label, Maybe, Text};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
+use crate::field::{Each, Faults, Field, Label, Maybe, Once, Text};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Rate};
 use books::Leaving;
@@ -199,7 +199,9 @@ impl Resource for Revaluations {
                 tags: input.tags,
             },
         );
+        let (mut currencies, mut again) = (Once::default(), false);
         let mut rates: Vec<RevaluationRate> = faults.each("rates", input.rates, |faults, input| {
+            again |= currencies.is_second(&input.currency);
             let given = matches!(input.rate, Field::Given(_));
             let rate = RevaluationRate {
                 currency: faults.required("currency", input.currency).into_inner(),
@@ -211,7 +213,7 @@ impl Resource for Revaluations {
             rate
         });
         rates.sort_by(|left, right| left.currency.cmp(&right.currency));
-        if rates.windows(2).any(|pair| pair[0].currency == pair[1].currency) {
+        if again {
             faults.add("rates", "must name each currency once");
         }
         faults.finish(Draft { head, asked: RevaluationAsked { rates } })
@@ -308,7 +310,7 @@ impl Document for Revaluations {
         }
         let own = row.date;
         Err(Error::Conflict(Conflict {
-            code: "period_locked",
+            code: Code::PeriodLocked,
             title: format!("A revaluation is void on its own day, {own}: on the next it was taken back by itself"),
             errors: FieldErrors::one("date", format!("must be {own}, in an open period")),
         }))
@@ -357,7 +359,7 @@ async fn check_first(cx: &Cx<'_>, head: &Head) -> Result<()> {
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "duplicate",
+        code: Code::Duplicate,
         title: "The day was revalued already; void that revaluation first".into(),
         errors: FieldErrors::one("date", format!("{} was revalued already", head.date)),
     }))

@@ -2,7 +2,7 @@
 
 use super::{RevaluationAsked, RevaluationFigures, RevaluationRate, Revaluations};
 use crate::document::{self, Content, Document, Head, Purpose, SettledEntry};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Rate};
 use answers::Ask;
@@ -110,7 +110,7 @@ pub async fn renew(cx: &Cx<'_>) -> Result<()> {
                     let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
                     let (number, date) = (old.head.number.as_deref().unwrap_or(""), old.head.date);
                     Error::conflict(
-                        "invalid_state",
+                        Code::InvalidState,
                         format!(
                             "{number} revalues {date} and {}; add an exchange rate of that day or before",
                             why.join(", ")
@@ -197,6 +197,7 @@ pub(super) fn to_post(
 mod tests {
     use super::*;
     use crate::money::Rounding;
+    use crate::samples::{head, id, rate, summed};
 
     #[test]
     fn an_open_debt_is_worth_what_the_day_says() {
@@ -206,5 +207,58 @@ mod tests {
         let rates = BTreeMap::from([("USD", Rate::parse("0.95").unwrap())]);
         let figures = revalued(&open, &rates, BookCoin::new(2, Rounding::HalfUp)).unwrap();
         assert_eq!((figures.gain, figures.lines[0].worth), (worth("50"), worth("950")));
+    }
+
+    fn open(account: u128, currency: &str, amount: &str, carried: &str) -> Held {
+        (id(account), currency.to_owned(), crate::samples::money(amount), crate::samples::worth(carried))
+    }
+
+    /// The entries of the last day and of the next: which kind, which day, what they post.
+    fn posted(open: &[Held]) -> Vec<String> {
+        let (chart, business) = (books::chart::sample(), Business::sample());
+        let rates = BTreeMap::from([("USD", rate("0.95")), ("GBP", rate("1.2"))]);
+        let figures = revalued(open, &rates, business.coin()).unwrap();
+        let entries = to_post(&chart, &business, &head("2026-01-31"), &figures).unwrap();
+        entries.iter().map(|entry| format!("{} {}: {}", entry.kind, entry.date, summed(&entry.posting))).collect()
+    }
+
+    #[test]
+    fn what_is_open_abroad_is_worth_what_the_day_says_and_the_next_day_takes_it_back() {
+        for (name, found, on_the_day, on_the_next) in [
+            ("E20", vec![open(1200, "USD", "1000", "900")], "1210 50; 4910 -50", "1210 -50; 4910 50"),
+            // Kernel 6.7: 400 of them came in, which leaves 600 at 0.90.
+            ("6.7", vec![open(1200, "USD", "600", "540")], "1210 30; 4910 -30", "1210 -30; 4910 30"),
+            ("what we owe", vec![open(2100, "USD", "-1000", "-900")], "2110 -50; 4910 50", "2110 50; 4910 -50"),
+            ("money itself", vec![open(1020, "USD", "1000", "910")], "1020 40; 4910 -40", "1020 -40; 4910 40"),
+            ("at a loss", vec![open(1200, "GBP", "100", "125")], "1210 -5; 4910 5", "1210 5; 4910 -5"),
+            (
+                "one against the other",
+                vec![open(1200, "USD", "1000", "900"), open(2100, "USD", "-1000", "-900")],
+                "1210 50; 2110 -50",
+                "1210 -50; 2110 50",
+            ),
+            // Nothing is left of it, and it is still carried at something.
+            ("what nothing stands for", vec![open(1020, "USD", "0", "3")], "1020 -3; 4910 3", "1020 3; 4910 -3"),
+            ("rounded once", vec![open(1200, "USD", "0.05", "0.04")], "1210 0.01; 4910 -0.01", "1210 -0.01; 4910 0.01"),
+        ] {
+            let entries =
+                [format!("fxRevaluation 2026-01-31: {on_the_day}"), format!("autoReversal 2026-02-01: {on_the_next}")];
+            assert_eq!(posted(&found), entries, "{name}");
+        }
+    }
+
+    #[test]
+    fn money_is_worth_more_without_being_more() {
+        let (chart, business) = (books::chart::sample(), Business::sample());
+        let rates = BTreeMap::from([("USD", rate("0.95"))]);
+        let figures = revalued(&[open(1020, "USD", "1000", "910")], &rates, business.coin()).unwrap();
+        let entries = to_post(&chart, &business, &head("2026-01-31"), &figures).unwrap();
+        let bank = entries[0].posting.lines().iter().find(|line| line.account() == id(1020)).unwrap();
+        assert_eq!(
+            (bank.currency(), bank.currency_amount(), bank.amount()),
+            ("USD", Money::ZERO, crate::samples::worth("40"))
+        );
+        // A currency without a rate has no worth.
+        assert_eq!(revalued(&[open(1020, "GBP", "1", "1")], &rates, business.coin()), None);
     }
 }

@@ -7,7 +7,7 @@ use super::{AdjustmentAsked, AdjustmentLineAsked, PostedAt, StockAdjustments};
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::{self, Old};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
 use answers::Ask;
@@ -184,7 +184,7 @@ async fn anew(cx: &Cx<'_>, shifted: Shifted) -> Result<()> {
             Error::Validation(faults) => {
                 let why: Vec<String> = faults.iter().flat_map(|(_, messages)| messages).cloned().collect();
                 let title = format!("{number} counted on {day} what is changed here, and {}", why.join(", "));
-                Error::conflict("invalid_state", title)
+                Error::conflict(Code::InvalidState, title)
             }
             other => other,
         })?;

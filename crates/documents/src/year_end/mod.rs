@@ -5,13 +5,14 @@
 
 use crate::day::Day;
 use crate::document::{self, Draft, Head};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::fiscal_year::{FiscalYearView, FiscalYears};
 use crate::ids::RecordId;
 use crate::journal::{JournalAsked, JournalKind, Journals};
 use crate::money::BookMoney;
 use answers::Ask;
-use books::balances::balances;
+use books::balances::{Balances, balances};
+use books::chart::Chart;
 use books::cx::{Cx, Point};
 use kit::extra::{Act, Extra, NoWords, action};
 use kit::master::{self, Columns};
@@ -165,7 +166,7 @@ pub(crate) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) 
             ("A fiscal year is closed by its action", "must be open or softClosed; close the year by its action")
         };
         let errors = FieldErrors::one("status", why);
-        return Err(Error::Conflict(Conflict { code: "invalid_state", title: title.into(), errors }));
+        return Err(Error::Conflict(Conflict { code: Code::InvalidState, title: title.into(), errors }));
     }
     if was_closed {
         let mut errors = FieldErrors::default();
@@ -176,7 +177,7 @@ pub(crate) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) 
         }
         if !errors.is_empty() {
             let title = "The fiscal year is closed; reopen it first".into();
-            return Err(Error::Conflict(Conflict { code: "in_use", title, errors }));
+            return Err(Error::Conflict(Conflict { code: Code::InUse, title, errors }));
         }
     }
     master::update::<FiscalYears>(cx, id, draft).await
@@ -189,13 +190,13 @@ pub(crate) async fn check_goes(cx: &Cx<'_>, closes: RecordId) -> Result<()> {
         None => Ok(()),
         Some(year) => {
             let title = format!("It closed the fiscal year {}; reopen that instead", year.name);
-            Err(Error::conflict("in_use", title))
+            Err(Error::conflict(Code::InUse, title))
         }
     }
 }
 
 fn invalid_state(why: String) -> Error {
-    Error::conflict("invalid_state", why)
+    Error::conflict(Code::InvalidState, why)
 }
 
 async fn year(cx: &Cx<'_>, id: RecordId) -> Result<table::Model> {
@@ -217,7 +218,11 @@ async fn what_closes(cx: &Cx<'_>, year: &table::Model) -> Result<Vec<(RecordId, 
         .filter(|account| !account.is_group && is_earned(account.r#type.class()))
         .map(|account| account.id)
         .collect();
-    let at_end = balances(cx, Some(&earned), Point { as_of: Some(year.ends), ..Point::default() }).await?;
+    closing(&chart, balances(cx, Some(&earned), Point { as_of: Some(year.ends), ..Point::default() }).await?)
+}
+
+/// The same, given what these accounts come to.
+fn closing(chart: &Chart, at_end: Balances) -> Result<Vec<(RecordId, BookMoney)>> {
     let mut sums: BTreeMap<&str, (RecordId, BookMoney)> = BTreeMap::new();
     for ((id, _), balance) in at_end {
         let Some(account) = chart.account(id) else { continue };
@@ -248,4 +253,42 @@ async fn set_status(cx: &Cx<'_>, year: table::Model, status: FiscalYearStatus) -
     row.set(Column::Ends, year.ends);
     row.set(Column::Status, status);
     master::update::<FiscalYears>(cx, year.id, &row).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{id, worth};
+    use books::balances::Balance;
+
+    /// What closes accounts that come to this: the lines, and the retained earnings.
+    fn closed(of: &[(u128, &str, &str)]) -> String {
+        let balance = |(code, currency, base): &(u128, &str, &str)| {
+            ((id(*code), (*currency).to_owned()), Balance { base: worth(base), ..Balance::default() })
+        };
+        let amounts = closing(&books::chart::sample(), of.iter().map(balance).collect()).unwrap();
+        let shown = amounts.iter().map(|(account, amount)| format!("{} {amount}", account.0.as_u128()));
+        shown.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn a_year_brings_what_it_earned_to_the_retained_earnings() {
+        for (name, balances, lines) in [
+            ("6.1", &[(4000, "EUR", "-1000"), (6000, "EUR", "300")][..], "4000 1000; 6000 -300; 3200 -700"),
+            ("6.2", &[(4000, "EUR", "-1000"), (6000, "EUR", "350")], "4000 1000; 6000 -350; 3200 -650"),
+            ("a loss", &[(4000, "EUR", "-100"), (6000, "EUR", "350")], "4000 100; 6000 -350; 3200 250"),
+            ("neither", &[(4000, "EUR", "-350"), (6000, "EUR", "350")], "4000 350; 6000 -350"),
+            ("nothing was earned or spent", &[], ""),
+            ("what came back to nothing", &[(4000, "EUR", "0"), (6000, "EUR", "5")], "6000 -5; 3200 5"),
+            // In whatever currencies: an account is closed by one line, in the company's.
+            (
+                "abroad",
+                &[(4000, "EUR", "-100"), (4000, "USD", "-90"), (6000, "GBP", "12")],
+                "4000 190; 6000 -12; 3200 -178",
+            ),
+            ("one currency against another", &[(4000, "EUR", "-90"), (4000, "USD", "90")], ""),
+        ] {
+            assert_eq!(closed(balances), lines, "{name}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Requests of nobody who is known yet: log-in, and the acceptance of an invitation.
 
-use super::{Seen, Shell, arrival, failed, json, origin, shell, unhurried, welcome};
+use super::{Operation, Seen, Shell, arrival, failed, json, origin, shell, unhurried, welcome};
 use crate::body;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
@@ -22,7 +22,13 @@ pub(super) async fn login<D: Dialect>(request: Request) -> Response {
         Ok(shell) => try_login::<D>(&shell, arrival.as_ref(), request).await,
         Err(failure) => Err(failure),
     };
-    answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure))
+    named("login", answer.unwrap_or_else(|failure| failed::<D>(arrival.as_ref(), failure)))
+}
+
+/// An answer that says what was asked.
+fn named(operation: &str, mut response: Response) -> Response {
+    response.extensions_mut().insert(Operation(operation.into()));
+    response
 }
 
 pub(super) async fn accept<D: Dialect>(request: Request) -> Response {
@@ -31,10 +37,11 @@ pub(super) async fn accept<D: Dialect>(request: Request) -> Response {
         Ok(shell) => try_accept::<D>(&shell, arrival.as_ref(), request).await,
         Err(failure) => Err(failure),
     };
-    answer.unwrap_or_else(|failure| {
+    let response = answer.unwrap_or_else(|failure| {
         Seen::default().refused("acceptInvitation".into(), &origin::<D>(arrival.as_ref()), &failure);
         failed::<D>(arrival.as_ref(), failure)
-    })
+    });
+    named("acceptInvitation", response)
 }
 
 async fn try_accept<D: Dialect>(

@@ -1,12 +1,13 @@
 #![cfg(test)]
 
 use super::*;
+use ledger_core::error::Code;
 
 #[tokio::test]
 async fn a_panic_is_a_failure_of_its_request_alone() {
     let work = async { if true { panic!("on purpose") } else { Ok(()) } };
     let failure = unhurried(Duration::from_mins(1), Unavailable::Overloaded, work).await.unwrap_err();
-    assert_eq!((failure.status, failure.code), (StatusCode::INTERNAL_SERVER_ERROR, "internal"));
+    assert_eq!((failure.status, failure.code), (StatusCode::INTERNAL_SERVER_ERROR, Code::Internal));
     assert!(!failure.title.contains("purpose") && failure.detail.is_some());
 }
 
@@ -20,7 +21,7 @@ async fn work_goes_on_when_its_client_no_longer_waits() {
     };
     let failure = unhurried(Duration::ZERO, Unavailable::CommitOutcomeUnknown, work).await.unwrap_err();
     // It had sent nothing to be committed, and will send nothing.
-    assert_eq!(failure.code, "overloaded");
+    assert_eq!(failure.code, Code::Overloaded);
     go.send(()).unwrap();
     is_done.await.unwrap();
 }

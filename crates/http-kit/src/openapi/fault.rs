@@ -1,7 +1,7 @@
 //! How an operation fails, as far as the documentation tells failures apart.
 
 use crate::failure::Failure;
-use ledger_core::error::{Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::error::{Code, Conflict, Error, FieldErrors, Unavailable};
 use ledger_core::resource::Scope;
 use ledger_core::resource::operation::{BodyNeed, ResourceOperations, Verb};
 
@@ -13,6 +13,7 @@ pub(super) enum Fault {
     Credentials,
     Forbidden,
     NotFound,
+    NotAcceptable,
     Conflict,
     Timeout,
     PreconditionFailed,
@@ -35,6 +36,7 @@ impl Fault {
             Self::Credentials => "WrongCredentials",
             Self::Forbidden => "Forbidden",
             Self::NotFound => "NotFound",
+            Self::NotAcceptable => "NotAcceptable",
             Self::Conflict => "Conflict",
             Self::Timeout => "RequestTimeout",
             Self::PreconditionFailed => "PreconditionFailed",
@@ -57,6 +59,7 @@ impl Fault {
             Self::Credentials => "The name or the password is wrong, or the user is disabled.",
             Self::Forbidden => "Signed in, but lacking the permission, or not to this extent.",
             Self::NotFound => "There is no such record or company, or none that you can see.",
+            Self::NotAcceptable => "`Accept` allows nothing that is answered here.",
             Self::Conflict => {
                 "The state of the books does not allow it, or a unique value is taken. `request_in_progress`, with \
                  `Retry-After`: the first request with this `Idempotency-Key` is still running."
@@ -85,8 +88,9 @@ impl Fault {
             Self::Credentials => Error::Unauthenticated("The name or the password is wrong").into(),
             Self::Forbidden => Error::Forbidden { permission: "party.edit".into() }.into(),
             Self::NotFound => Error::NotFound.into(),
+            Self::NotAcceptable => Failure::not_acceptable("application/json"),
             Self::Conflict => Error::Conflict(Conflict {
-                code: "duplicate",
+                code: Code::Duplicate,
                 title: "Another of the parties already has this value".into(),
                 errors: FieldErrors::one("code", "C-1001 is already used by another of the parties"),
             })
@@ -109,7 +113,8 @@ impl Fault {
 /// The ways in which this verb of this resource can fail.
 pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
     // An API key may be refused anywhere.
-    let mut faults = vec![Fault::Validation, Fault::Unauthenticated, Fault::Forbidden, Fault::RateLimited];
+    let mut faults =
+        vec![Fault::Validation, Fault::Unauthenticated, Fault::Forbidden, Fault::NotAcceptable, Fault::RateLimited];
     if resource.names_record(verb) || resource.scope == Scope::Business {
         faults.push(Fault::NotFound);
     }

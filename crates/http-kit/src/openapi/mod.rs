@@ -29,7 +29,7 @@ use parameters::{header_parameter, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
-use words::{code, header_words, needed, success_words, text_header, with_headers, words};
+use words::{code, codes_header, header_words, needed, success_words, text_header, with_headers, words};
 
 /// The label of the API's release.
 pub const RELEASE: &str = "v2026";
@@ -395,7 +395,7 @@ impl Document {
     fn failure<D: Dialect>(&mut self, fault: Fault, failure: &Failure) -> Response {
         let schema = self.output.subschema_for::<D::FailureBody>();
         let mut response = response(fault.description(), schema, serde_json::from_str(&D::failure(failure)).ok());
-        response.headers.insert("X-Error-Code".into(), text_header("A stable code for programs.", failure.code));
+        response.headers.insert("X-Error-Code".into(), codes_header(failure));
         for (name, value) in &failure.headers {
             let name = match name.as_str() {
                 "retry-after" => "Retry-After",

@@ -3,7 +3,7 @@
 use super::{EXAMPLE_ID, schema_object};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
-use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads};
+use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS};
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::Schema;
 use serde_json::{Value, json};
@@ -30,6 +30,18 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         parameters.push(query_parameter("knownAt", about, instant, None));
     }
     parameters.extend(offer.parameters.iter().map(filter_parameter));
+    if offer.shows.is_some() {
+        let about = "The members of a record that are answered, separated by commas; what is inside of one is named after a \
+                     full stop, such as `lines.quantity`. `id` and `version` always are. The others are absent, though the \
+                     schema has them as required.";
+        parameters.push(narrowing(query_parameter("fields", about, json!({"type": "string", "minLength": 1}), None)));
+    }
+    if !offer.summary.is_empty() {
+        let names: Vec<String> = offer.summary.iter().map(|name| format!("`{name}`")).collect();
+        let about = format!("`summary` for less of each record, which is soonest read: {}.", names.join(", "));
+        let views = json!({"type": "string", "enum": VIEWS, "default": VIEWS[0]});
+        parameters.push(narrowing(query_parameter("view", &about, views, None)));
+    }
     if resource.writes(verb) {
         let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
                      journal lines that would be made.";
@@ -45,6 +57,12 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
     }
     parameters
+}
+
+/// Said in the document as well: whoever holds an answer against its schema is to know that members may be missing.
+fn narrowing(mut parameter: Parameter) -> Parameter {
+    parameter.parameter_data_mut().extensions.insert("x-narrows-answer".into(), Value::Bool(true));
+    parameter
 }
 
 pub(super) fn idempotency_key() -> Parameter {

@@ -1,9 +1,11 @@
 //! The words of an operation: its summary, what it says, and what it answers.
 
 use super::{EXAMPLE_ID, schema_object};
+use crate::failure::{Failure, status};
 use aide::openapi::{Header, HeaderStyle, ParameterSchemaOrContent, ReferenceOr, Response, StatusCode};
 use indexmap::IndexMap;
 use ledger_core::access::{Action, permission};
+use ledger_core::error::Code;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::json_schema;
@@ -119,6 +121,19 @@ pub(super) fn with_headers(mut response: Response, resource: &ResourceOperations
 /// The permission that a verb needs; none for what is everybody's own.
 pub(super) fn needed(resource: &ResourceOperations, verb: Verb) -> Value {
     if resource.key.actions().is_empty() { Value::Null } else { resource.permission(verb).into() }
+}
+
+/// The codes that a failure of this status may have.
+pub(super) fn codes_header(failure: &Failure) -> ReferenceOr<Header> {
+    let codes = Code::ALL.iter().filter(|code| status(**code) == failure.status).map(|code| code.as_str());
+    let schema = json_schema!({"type": "string", "enum": codes.collect::<Vec<_>>()});
+    let about = "A stable code for programs; `/errors/<code>` says what to do about it.";
+    match text_header(about, failure.code.as_str()) {
+        ReferenceOr::Item(header) => {
+            ReferenceOr::Item(Header { format: ParameterSchemaOrContent::Schema(schema_object(schema)), ..header })
+        }
+        reference @ ReferenceOr::Reference { .. } => reference,
+    }
 }
 
 pub(super) fn text_header(description: &str, example: &str) -> ReferenceOr<Header> {

@@ -2,9 +2,9 @@
 
 use super::{Cli, Command, ConfigCommand, DialectChoice, TenantCommand, UserCommand};
 use crate::compare::{self, translate};
-use crate::config::{self, Source};
+use crate::config::{self, Settings, Source};
 use crate::console::{failed, say};
-use crate::{admin, convert, documents, export, reseal, serve, tenants, usage, verify};
+use crate::{admin, backup, convert, doctor, documents, export, reseal, serve, tenants, usage, verify};
 use clap::CommandFactory;
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
@@ -28,6 +28,13 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             convert::run(&common.source(Vec::new()), asked).await
         }
         Command::CopyDatabase { common, from, to } => convert::copy(&common.source(Vec::new()), (from, to)).await,
+        Command::Backup { common, to, verify } => {
+            backup::make(&common.source(Vec::new()), backup::Making { to, verify }).await
+        }
+        Command::Restore { common, from, key, replace, verify } => {
+            let asked = backup::Restoring { from, key, replace, verify };
+            backup::restore(&common.source(Vec::new()), &asked).await
+        }
         Command::Openapi { dialect, latest } => openapi(dialect, latest),
         Command::User { common, command } => {
             let purpose = match command {
@@ -36,10 +43,18 @@ pub(crate) async fn run(command: Command) -> ExitCode {
             };
             serve::with_ledger(&common.source(Vec::new()), purpose, |ledger, _| admin::user(ledger, command)).await
         }
+        Command::Doctor { common, json } => doctor::run(&common.source(Vec::new()), json).await,
         Command::Verify { common, business, anchor, since, head, json, hands } => {
             let hands = hands.map(usize::from);
             let asked = verify::Asked { business, anchor, head, since, json, hands };
-            let verify = |ledger, _| async move { verify::run(ledger, asked).await };
+            let whole = asked.business.is_none();
+            let verify = |ledger, settings: Settings| async move {
+                let proved = verify::run(ledger, asked).await;
+                if whole {
+                    backup::stamp::proved(&settings.data, proved.is_ok());
+                }
+                proved
+            };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
         Command::Reseal { common, new_key_stdin } => {

@@ -93,6 +93,8 @@ const OF_ALL: &[Key] = &[
     text("Logging:Level"),
     text("Logging:Format"),
     list("Cors:Origins"),
+    plain("Metrics:Enabled"),
+    text("Metrics:Listen"),
     plain("Compare:Enabled"),
     list("Compare:Users"),
     list("TrustedProxies"),

@@ -153,6 +153,8 @@ pub struct Settings {
     pub write_time: Duration,
     pub log_level: String,
     pub log_format: LogFormat,
+    /// Where it is told how the server does, where it is.
+    pub metrics: Option<SocketAddr>,
     pub cors_origins: Vec<String>,
     /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
     pub compare_enabled: bool,
@@ -223,6 +225,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
     let log_format = reader.choice("Logging:Format", &formats);
     let cors_origins = reader.origins("Cors:Origins");
+    let metrics_enabled = reader.flag("Metrics:Enabled");
+    let metrics_listen = reader.listen("Metrics:Listen", "http://");
     let compare_enabled = reader.flag("Compare:Enabled");
     let compare_users = reader.texts("Compare:Users");
     let trusted_proxies = reader.networks("TrustedProxies");
@@ -273,6 +277,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         write_time: write_time?,
         log_level: log_level?.to_owned(),
         log_format: log_format?,
+        metrics: Some(metrics_listen?).filter(|_| metrics_enabled == Some(true)),
         cors_origins,
         compare_enabled: compare_enabled?,
         compare_users,
@@ -400,6 +405,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Limits:WriteQueue", old.write_queue != new.write_queue),
         ("Limits:RequestsAtOnce", old.requests_at_once != new.requests_at_once),
         ("Logging:Format", old.log_format != new.log_format),
+        ("Metrics", old.metrics != new.metrics),
         ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
         ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),
     ];

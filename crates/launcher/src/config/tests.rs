@@ -119,6 +119,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         requests_at_once: 1024,
         log_level: "info".into(),
         log_format: LogFormat::Auto,
+        metrics: None,
         cors_origins: Vec::new(),
         compare_enabled: true,
         compare_users: Vec::new(),

@@ -60,6 +60,11 @@ fn of_the_way(settings: &Settings) -> Vec<String> {
              read and change what is said; add ?sslmode=verify-full"
         ));
     }
+    if let Some(metrics) = settings.metrics.filter(|address| !address.ip().is_loopback()) {
+        found.push(format!(
+            "Metrics:Listen: {metrics} tells everybody who reaches it how the server does; let only who watches over it"
+        ));
+    }
     let unencrypted = settings.cors_origins.iter().filter(|origin| origin.starts_with("http://"));
     found.extend(unencrypted.map(|origin| format!("Cors:Origins: {origin} is not encrypted")));
     let everybody = settings.trusted_proxies.iter().filter(|network| network.prefix_len() == 0);

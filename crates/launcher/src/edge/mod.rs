@@ -5,6 +5,7 @@
 //! to wait for a place, and to know what is served.
 
 mod admission;
+pub(crate) mod aside;
 mod body;
 mod guest;
 mod patience;

@@ -3,4 +3,4 @@
 pub mod verify;
 
 pub use ::books::{audit, desk, export, seal};
-pub use schema::tables;
+pub use schema::{recorded, tables};

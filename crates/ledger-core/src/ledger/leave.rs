@@ -5,7 +5,7 @@
 
 use super::{Call, check_password_chosen};
 use crate::clock::Instant;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::ids::BusinessId;
 use ::books::access::{self, Business, KeyScope, Principal};
 use ::books::auth::{UserStatus, session, user};
@@ -87,7 +87,7 @@ impl Leave {
         business.require(key, action)?;
         if resource.writes(verb) && resource.scope == Scope::Business && business.status == BusinessStatus::Archived {
             return Err(Error::conflict(
-                "invalid_state",
+                Code::InvalidState,
                 "The company is archived; its books can be read, not written",
             ));
         }

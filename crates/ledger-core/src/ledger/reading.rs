@@ -10,7 +10,7 @@ use ::books::audit::Origin;
 use ::books::cx::{Asked, Cx, Expectation, Point};
 use ::books::database::lane::BoxFuture;
 use ::books::export::{Journal, JournalFormat};
-use ::books::fair::{Begun, Kind, Present, Who};
+use ::books::fair::{Begun, Kind, Present, Tethered, Who};
 use ::books::seal::SignedHead;
 use ::books::security::Event;
 use kit::extra::{Media, Produced, Weight};
@@ -111,7 +111,7 @@ impl Question {
                 let produced = resource.list(&cx, &self.query).await?;
                 Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
             }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id).await?)),
+            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id, &self.query).await?)),
             _ => Ok(told(ReplyKind::Listed, self.produced(&cx).await?)),
         }
     }
@@ -121,7 +121,7 @@ impl Question {
         let turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
         self.begins();
         let judged = self.judged(turn.waited).await?;
-        let snapshot = self.ledger.database.snapshot().await?;
+        let snapshot = self.ledger.database.quiet.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot)).await;
         snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
@@ -134,7 +134,7 @@ impl Question {
         let pace = self.ledger.fair.pace(self.who).await?;
         self.begins();
         let judged = self.judged(true).await?;
-        let snapshot = self.ledger.database.snapshot().await?;
+        let snapshot = self.ledger.database.quiet.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot).at_pace(&pace)).await;
         snapshot.end().await?;
         Ok(told(ReplyKind::Found, produced?))
@@ -146,7 +146,7 @@ impl Question {
         self.begins();
         // Whoever takes their time over a long answer gets no more of it than they may.
         let judged = self.judged(true).await?;
-        let snapshot = self.ledger.database.snapshot().await?;
+        let snapshot = self.ledger.database.quiet.snapshot().await?;
         let portion = portions.next(&Cx::reading_within(self.asked(&judged), &snapshot), &self.query).await;
         snapshot.end().await?;
         portion
@@ -221,7 +221,10 @@ impl Ledger {
         }
         let reply = match (resource.weight(verb), company, resource.is_asked_alike(verb)) {
             (Weight::Brief, ..) => question.brief().await?,
-            (Weight::Dear, ..) => question.dear().await?,
+            (Weight::Dear, ..) => {
+                let question = question.clone();
+                Tethered::begin(async move { question.dear().await }).await?
+            }
             (Weight::Proof, Some(company), true) => {
                 let version = principal.books.filter(|(id, _)| *id == company).map(|(_, version)| version);
                 // Whoever joins one that is under way waits for what takes long by itself.
@@ -232,7 +235,10 @@ impl Ledger {
                 };
                 self.proofs.ask((company, resource.key, verb), version, begin).await?
             }
-            (Weight::Proof, ..) => question.proof().await?,
+            (Weight::Proof, ..) => {
+                let question = question.clone();
+                Tethered::begin(async move { question.proof().await }).await?
+            }
         };
         if let Some((asked, version)) = known.filter(|_| !question.changed.load(Ordering::Acquire)) {
             // The version is older than the answer: what changed meanwhile has another one.

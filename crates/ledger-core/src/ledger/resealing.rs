@@ -244,7 +244,7 @@ pub(super) async fn sign_anew(
         row.recorded_at = Ord::max(row.recorded_at, signing.now);
         let id = signing.records.get(&business).copied().ok_or_else(meanwhile)?;
         let place = (row.audit_sequence, row.recorded_at, &*row.audit_hash);
-        let record = audit::row(&signing.seals, business, id, place, &Origin::default(), change);
+        let record = audit::row(&signing.seals, business, id, place, &Origin::default(), (change, None));
         row.audit_hash.clone_from(&record.hash);
         audit::append(transaction, record).await?;
     }

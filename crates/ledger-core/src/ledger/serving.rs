@@ -53,11 +53,11 @@ impl Ledger {
             return Ok(());
         }
         let taken = Arc::new(Mutex::new(None));
-        let told = taken.clone();
+        let (told, now) = (taken.clone(), self.clock.now());
         self.write(None, move |transaction, _| {
             let told = told.clone();
             Box::pin(async move {
-                let numbers = running::take_numbers(transaction, many).await?;
+                let numbers = running::take_numbers(transaction, many, now).await?;
                 *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(numbers);
                 Ok(())
             })
@@ -81,6 +81,11 @@ impl Ledger {
             }
         });
         looked.await.copied()
+    }
+
+    /// What connections to the database are for, how many of each are used just now, and how many there are.
+    pub fn connections(&self) -> Vec<(&'static str, usize, usize)> {
+        self.database.connections()
     }
 
     /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, Funds, Money};
 use answers::Ask;
+use books::access::Business;
 use books::among::among;
 use books::balances::{Balance, Balances, balances};
 use books::chart::SystemRole;
@@ -82,8 +83,7 @@ impl Figures {
         }
     }
 
-    pub(super) fn view(&self, cx: &Cx<'_>, row: table::Model) -> Result<AccountView> {
-        let base = cx.business()?;
+    pub(super) fn view(&self, base: &Business, row: table::Model) -> Result<AccountView> {
         let class = row.class;
         let cash_flow_section = row.cash_flow();
         let currency = row.currency.unwrap_or_else(|| base.base_currency.clone());
@@ -155,4 +155,76 @@ fn nodes(below: &mut HashMap<Option<RecordId>, Vec<AccountView>>, parent: Option
 /// A balance on the side that an account of its class has.
 fn sided<F: Funds>(class: AccountClass, balance: F) -> F {
     if class.normal_balance() == NormalBalance::Debit { balance } else { balance.negated() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{account, id, money, worth};
+    use serde_json::json;
+
+    /// Assets (1) with money (10) with a bank (1010) and one in dollars (1020); income (4000) beside them.
+    fn figures() -> Figures {
+        let balance = |base: &str, own: &str| Balance { base: worth(base), own: money(own) };
+        let of = |account: u128, currency: &str, of: Balance| ((id(account), currency.to_owned()), of);
+        let balances = Balances::from([
+            of(1010, "EUR", balance("-10.00", "-10.00")),
+            // A sale to somebody abroad, paid into the bank at home: its lines are in dollars.
+            of(1010, "USD", balance("45.00", "50.00")),
+            of(1020, "USD", balance("900.00", "1000.00")),
+            // What the dollars became worth more.
+            of(1020, "EUR", balance("50.00", "0")),
+            of(4000, "EUR", balance("-985.00", "-985.00")),
+        ]);
+        let parents = [(1, None), (10, Some(1)), (1010, Some(10)), (1020, Some(10)), (4000, None)];
+        Figures {
+            balances,
+            parents: parents.into_iter().map(|(one, parent)| (id(one), parent.map(id))).collect(),
+            used: HashSet::from([id(1010), id(1020), id(4000)]),
+            roles: HashMap::from([(id(4000), SystemRole::Income)]),
+        }
+    }
+
+    #[test]
+    fn an_account_comes_to_what_it_holds_and_a_group_to_all_below_it() {
+        let group = ("/isGroup", json!(true));
+        let income = ("/type", json!("income"));
+        let business = Business::sample();
+        for (row, balance, base, level) in [
+            // In euros, whatever its lines were in: -10.00 and 45.00.
+            (account(1010, Some(10), &[]), "35.00", "35.00", 2),
+            // In dollars, and 900.00 with 50.00 for the company.
+            (account(1020, Some(10), &[("/currency", json!("USD"))]), "1000.00", "950.00", 2),
+            (account(10, Some(1), &[group.clone()]), "985.00", "985.00", 1),
+            (account(1, None, &[group]), "985.00", "985.00", 0),
+            // On its own side.
+            (account(4000, None, &[income.clone()]), "985.00", "985.00", 0),
+            (account(4100, None, &[income]), "0.00", "0.00", 0),
+        ] {
+            let number = row.code.clone();
+            let view = serde_json::to_value(figures().view(&business, row).unwrap()).unwrap();
+            let shown = (view["balance"].to_string(), view["baseBalance"].to_string(), view["level"].clone());
+            assert_eq!(shown, (balance.to_owned(), base.to_owned(), json!(level)), "{number}");
+            assert_eq!(view["hasEntries"], json!(["1010", "1020", "4000"].contains(&number.as_str())), "{number}");
+            assert_eq!(view["systemRole"], if number == "4000" { json!("income") } else { json!(null) });
+        }
+    }
+
+    #[test]
+    fn accounts_are_shown_below_their_groups() {
+        let figures = figures();
+        for (below, group, lies) in
+            [(1010, 1, true), (1010, 10, true), (10, 10, true), (10, 1010, false), (4000, 1, false)]
+        {
+            assert_eq!(figures.lies_below(id(below), id(group)), lies, "{below} in {group}");
+        }
+        let view = |number, parent| figures.view(&Business::sample(), account(number, parent, &[])).unwrap();
+        let views = [view(1, None), view(10, Some(1)), view(1010, Some(10)), view(1020, Some(10)), view(4000, None)];
+        let mut below: HashMap<Option<RecordId>, Vec<AccountView>> = HashMap::new();
+        views.into_iter().for_each(|view| below.entry(view.parent_id).or_default().push(view));
+        fn drawn(nodes: &[AccountNode]) -> String {
+            nodes.iter().map(|node| format!("{}({})", node.account.code, drawn(&node.children))).collect()
+        }
+        assert_eq!(drawn(&nodes(&mut below, None)), "1(10(1010()1020()))4000()");
+    }
 }

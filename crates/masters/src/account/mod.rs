@@ -10,7 +10,7 @@ mod rules;
 use crate::bank::{self, BankDetailsInput};
 use crate::business;
 use crate::currency::CurrencyCode;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::Amount;
@@ -29,7 +29,7 @@ use schema::address::{self, text};
 use schema::bank::BankDetails;
 use schema::key::ResourceKey;
 
-use self::rules::{Wanted, check_parent, check_use, is_used};
+use self::rules::{Wanted, check_parent, check_use, is_used, section_of};
 use figures::{Figures, tree};
 use schemars::JsonSchema;
 use sea_orm::{
@@ -221,9 +221,7 @@ impl Resource for Accounts {
         row.set(Column::IsGroup, is_group);
         row.set(Column::Currency, currency);
         row.set(Column::Description, description);
-        // What follows from the type is the same as none said.
-        let section = faults.optional("cashFlowSection", input.cash_flow_section);
-        row.set(Column::CashFlowSection, section.filter(|section| *section != r#type.cash_flow_section()));
+        row.set(Column::CashFlowSection, faults.optional("cashFlowSection", input.cash_flow_section));
         if let Some(by_hand) = faults.optional("allowManualPosting", input.allow_manual_posting) {
             row.set(Column::AllowManualPosting, by_hand);
         }
@@ -268,7 +266,8 @@ impl Rows for Accounts {
 
     async fn views(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AccountView>> {
         let figures = Figures::of(cx, &rows).await?;
-        rows.into_iter().map(|row| figures.view(cx, row)).collect()
+        let business = cx.business()?;
+        rows.into_iter().map(|row| figures.view(business, row)).collect()
     }
 }
 
@@ -314,6 +313,11 @@ impl Master for Accounts {
         };
         let base = &cx.business()?.base_currency;
         let mut faults = wanted.check_currency(base);
+        let said = drafted.cash_flow_section.take().flatten();
+        match section_of(wanted.r#type, said, row.map(table::Model::cash_flow)) {
+            Ok(section) => draft.replace(Column::CashFlowSection, section),
+            Err(fault) => faults.add("cashFlowSection", fault),
+        }
         check_parent(cx, row, &wanted, &mut faults).await?;
         if !faults.is_empty() {
             return Err(faults.into());
@@ -337,17 +341,17 @@ impl Master for Accounts {
     }
 
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
-        let in_use = |why: &str| Err(Error::conflict("in_use", format!("The account {why}; archive it instead")));
+        let in_use = |why: &str| Err(Error::conflict(Code::InUse, format!("The account {why}; archive it instead")));
         if business::system_accounts(cx).await?.values().any(|id| *id == row.id) {
             return Err(Error::conflict(
-                "in_use",
+                Code::InUse,
                 "The books use the account by themselves; name another in its role first",
             ));
         }
         let children =
             table::Entity::find().filter(Column::BusinessId.eq(row.business_id)).filter(Column::ParentId.eq(row.id));
         if children.count(&cx.db).await? > 0 {
-            return Err(Error::conflict("in_use", "The group has accounts below it; move or delete them first"));
+            return Err(Error::conflict(Code::InUse, "The group has accounts below it; move or delete them first"));
         }
         if is_used(cx, row.id).await? {
             return in_use("has entries");

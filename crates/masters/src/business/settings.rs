@@ -1,9 +1,8 @@
 //! The settings of a company, and the accounts that have a role.
 
 use super::wire::{BusinessSettingsInput, SystemAccountsInput};
-use crate::day::Day;
 use crate::error::{Error, Result};
-use crate::field::{Faults, Maybe};
+use crate::field::{Faults, Maybe, Once};
 use crate::ids::{BusinessId, RecordId};
 use crate::money::{BookMoney, Percent};
 use crate::stored::AsJson;
@@ -13,7 +12,7 @@ use kit::master::Columns;
 use schema::business as table;
 use schema::business::{BusinessSettings, TaxBasisFrom, Tolerance};
 use sea_orm::{EntityTrait, QuerySelect, Value};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use table::Column;
 
 /// Countries where a discount for paying early reduces the tax: those of the European Union, and some others.
@@ -77,12 +76,15 @@ pub(super) fn check_settings(
             coins.map(Tolerance).unwrap_or_default()
         },
         tax_basis: {
-            let basis = faults.each("taxBasis", input.tax_basis, |faults, input| TaxBasisFrom {
-                valid_from: faults.required("validFrom", input.valid_from),
-                basis: faults.required("basis", input.basis),
+            let (mut days, mut again) = (Once::default(), false);
+            let basis = faults.each("taxBasis", input.tax_basis, |faults, input| {
+                again |= days.is_second(&input.valid_from);
+                TaxBasisFrom {
+                    valid_from: faults.required("validFrom", input.valid_from),
+                    basis: faults.required("basis", input.basis),
+                }
             });
-            let days: HashSet<Day> = basis.iter().map(|from| from.valid_from).collect();
-            if days.len() < basis.len() || basis.len() > 50 {
+            if again || basis.len() > 50 {
                 faults.add("taxBasis", "must be at most 50, each from a day of its own");
             }
             basis

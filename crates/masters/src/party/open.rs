@@ -67,3 +67,52 @@ fn add(sum: &mut (i64, i64), base: Option<i64>, own: Option<i64>) -> Result<()> 
     *sum = added(sum.0, base).zip(added(sum.1, own)).ok_or_else(Error::too_large)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{id, money, worth};
+    use schema::aliases::Named;
+
+    /// Kernel 6.6 in figures: dollars owed at 0.90, of which 400 came in.
+    #[test]
+    fn debts_count_on_their_side_and_in_their_currency() {
+        let mut open = Open::new();
+        let line = |currency: &str, amount: &str, own: &str| party_balances::Model {
+            business_id: crate::ids::BusinessId::default(),
+            party_id: Named::default(),
+            account_id: id(1200),
+            currency: currency.into(),
+            amount: worth(amount),
+            currency_amount: money(own),
+        };
+        for (currency, amount, own, of_type) in [
+            ("USD", "900", "1000", Some(AccountType::Receivable)),
+            ("USD", "-360", "-400", Some(AccountType::Receivable)),
+            ("EUR", "120", "120", Some(AccountType::Receivable)),
+            // A credit on what is payable is what is owed.
+            ("USD", "-45", "-50", Some(AccountType::Payable)),
+            ("EUR", "-80", "-80", Some(AccountType::Payable)),
+            ("EUR", "30", "30", Some(AccountType::Payable)),
+            // An advance, or a line on an account that is gone: a note, not a debt.
+            ("EUR", "-500", "-500", Some(AccountType::CurrentLiability)),
+            ("EUR", "7", "7", None),
+        ] {
+            count(&mut open, line(currency, amount, own), of_type).unwrap();
+        }
+        let found: Vec<_> = open.iter().map(|(currency, of)| (currency.as_str(), of.receivable, of.payable)).collect();
+        let euros = |euros: i64| euros * 10_000;
+        assert_eq!(
+            found,
+            [
+                ("EUR", (euros(120), euros(120)), (euros(50), euros(50))),
+                ("USD", (euros(540), euros(600)), (euros(45), euros(50))),
+            ]
+        );
+        let most = |amount: i64| party_balances::Model {
+            amount: crate::money::BookMoney::from_units(amount),
+            ..line("EUR", "0", "0")
+        };
+        assert!(count(&mut open, most(i64::MAX), Some(AccountType::Receivable)).is_err());
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::{Parties, PartyView};
 use crate::day::Day;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field};
 use crate::ids::RecordId;
 use crate::money::Amount;
@@ -247,7 +247,7 @@ impl Act for Merge {
         let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
         let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
         if gone.merged_into_id.is_some() {
-            return Err(Error::conflict("invalid_state", "It is part of another party already"));
+            return Err(Error::conflict(Code::InvalidState, "It is part of another party already"));
         }
         if into == id {
             return Err(Error::field("intoPartyId", "must be another party"));
@@ -278,5 +278,25 @@ impl Act for Merge {
         note::<Parties>(cx, AuditAction::Updated, id, Some(&gone_before), Some(&gone_after))?;
         note::<Parties>(cx, AuditAction::Updated, into, Some(&stays_before), Some(&stays_after))?;
         Ok(stays_after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::day;
+
+    #[test]
+    fn it_is_late_from_the_day_after_it_was_due() {
+        for (due, today, days) in [
+            (None, "2026-03-10", 0),
+            (Some("2026-03-11"), "2026-03-10", 0),
+            (Some("2026-03-10"), "2026-03-10", 0),
+            (Some("2026-03-09"), "2026-03-10", 1),
+            (Some("2026-02-10"), "2026-03-10", 28),
+            (Some("2025-12-31"), "2026-03-10", 69),
+        ] {
+            assert_eq!(days_overdue(due.map(day), day(today)), days, "{due:?} on {today}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The second factor: an authenticator, and the codes for the day when it is lost.
 
 use super::{Authenticator, ConfirmedInput, Profile, ProfileView, check_logged_in, confirmed, own};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::{RecordId, UserId};
 use books::auth::{SentPassword, recovery, sign_in, totp};
@@ -47,7 +47,7 @@ impl Act for BeginTotp {
         check_logged_in(cx)?;
         let view = own(cx).await?;
         if view.two_factor_enabled {
-            return Err(Error::conflict("invalid_state", "You have an authenticator already; remove it first"));
+            return Err(Error::conflict(Code::InvalidState, "You have an authenticator already; remove it first"));
         }
         let secret = totp::secret()?;
         let user = UserId(id.0);
@@ -97,11 +97,11 @@ impl Act for ConfirmTotp {
         let signed = sign_in::find(&cx.db, cx.user).await?.filter(|signed| !signed.totp_on);
         let secret = signed.as_ref().map(|signed| signed.secret(cx.keys())).transpose()?.flatten();
         let Some(secret) = secret else {
-            return Err(Error::conflict("invalid_state", "No authenticator waits to be confirmed"));
+            return Err(Error::conflict(Code::InvalidState, "No authenticator waits to be confirmed"));
         };
         let Some(step) = totp::step_of(&secret, code, cx.now, 0) else {
             return Err(Error::Conflict(Conflict {
-                code: "invalid_state",
+                code: Code::InvalidState,
                 title: "This is not the code of now".into(),
                 errors: FieldErrors::one("code", "is not the code of now; does the clock of your device go right?"),
             }));
@@ -179,7 +179,7 @@ impl Act for RenewRecoveryCodes {
     async fn run(cx: &Cx<'_>, id: RecordId, _: &Proof) -> Result<ProfileView> {
         check_logged_in(cx)?;
         if !own(cx).await?.two_factor_enabled {
-            return Err(Error::conflict("invalid_state", "You have no authenticator; the codes stand in for one"));
+            return Err(Error::conflict(Code::InvalidState, "You have no authenticator; the codes stand in for one"));
         }
         cx.record_account(UserId(id.0), AccountChange::RecoveryCodes)?;
         with_new_codes(cx, UserId(id.0)).await

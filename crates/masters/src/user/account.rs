@@ -6,7 +6,7 @@ use super::seats::{
 use super::wire::{MembershipView, UserView};
 use super::{Draft, Users};
 use crate::api_key;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::quoting::quoted;
 use answers::Ask;
@@ -93,7 +93,7 @@ pub(super) async fn wait_for(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
         .filter(invitation::of_address(&draft.email));
     if here.count(&cx.db).await? > 0 {
         return Err(Error::Conflict(Conflict {
-            code: "duplicate",
+            code: Code::Duplicate,
             title: "Another of the users already has this value".into(),
             errors: FieldErrors::one(
                 "email",
@@ -241,4 +241,54 @@ pub(crate) fn note(
 ) -> Result<()> {
     let business = cx.business_id()?;
     cx.record(business, UserView::change(action, business, [before, after])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{id, said};
+    use crate::user::tests::{business, person, said_of};
+    use serde_json::json;
+
+    #[test]
+    fn who_is_invited_chooses_names_and_words_by_themselves() {
+        let theirs = "must be left out: it is theirs to choose, when they accept";
+        for (changes, invited, waiting) in [
+            (vec![], "fine".to_owned(), "fine".to_owned()),
+            (vec![("/status", json!(null))], "fine".to_owned(), "fine".to_owned()),
+            (vec![("/displayName", json!("Mira"))], "fine".to_owned(), "fine".to_owned()),
+            (vec![("/username", json!("mira"))], format!("username: {theirs}"), format!("username: {theirs}")),
+            (vec![("/locale", json!("de"))], format!("locale: {theirs}"), format!("locale: {theirs}")),
+        ] {
+            let draft = said_of(&changes);
+            assert_eq!(said(check_invited(&draft)), invited, "{changes:?}");
+            assert_eq!(said(check_waiting(&person(UserStatus::Invited), &draft)), waiting, "{changes:?}");
+        }
+        for status in ["active", "disabled"] {
+            let draft = said_of(&[("/status", json!(status))]);
+            let refused = "status: must be invited, or left out: they are active once they accept";
+            assert_eq!(said(check_invited(&draft)), refused, "{status}");
+            assert_eq!(said(check_waiting(&person(UserStatus::Invited), &draft)), refused, "{status}");
+        }
+        // All at once.
+        let all = said_of(&[("/username", json!("mira")), ("/locale", json!("de")), ("/status", json!("active"))]);
+        assert_eq!(check_invited(&all).unwrap_err().iter().count(), 3);
+    }
+
+    #[test]
+    fn what_somebody_is_elsewhere_is_changed_there() {
+        let held =
+            |of: u128| MembershipView { business_id: business(of), permission_id: id(of + 10), role: "sales".into() };
+        let before = [held(1), held(2)];
+        let named = |of: u128, set: u128| (Some(RecordId(business(of).0)), id(set));
+        for (asked, answer) in [
+            (vec![named(1, 11), named(2, 12)], "fine"),
+            (vec![named(1, 19)], "fine"),
+            (vec![(None, id(19))], "fine"),
+            (vec![named(1, 11), named(2, 11)], "memberships[1]: of another company is changed there"),
+            (vec![named(3, 13)], "memberships[0]: of another company is changed there"),
+        ] {
+            assert_eq!(said(check_elsewhere(business(1), &asked, &before)), answer, "{asked:?}");
+        }
+    }
 }

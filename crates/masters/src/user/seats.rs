@@ -1,7 +1,7 @@
 //! In which companies somebody is, and with which rights.
 
 use super::wire::MembershipView;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission;
 use answers::Ask;
@@ -65,7 +65,7 @@ pub(super) async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, excep
         return Ok(());
     }
     Err(Error::conflict(
-        "last_owner",
+        Code::LastOwner,
         "The company would be left without an owner who can log in; make another one first",
     ))
 }
@@ -79,13 +79,16 @@ pub(super) async fn manages_everywhere(cx: &Cx<'_>, row: &Model) -> Result<bool>
     if administers || row.is_system_admin {
         return Ok(administers);
     }
-    let mine = seats(cx, cx.user).await?;
-    let theirs = seats(cx, row.id).await?;
+    Ok(manages(&seats(cx, cx.user).await?, &seats(cx, row.id).await?, row.home_id))
+}
+
+/// Whether the people of a company, and of all in which somebody sits, are managed from these seats.
+fn manages(mine: &HashMap<BusinessId, Seat>, theirs: &HashMap<BusinessId, Seat>, home: Option<BusinessId>) -> bool {
     let manages = |business: &BusinessId| {
         mine.get(business).filter(|mine| mine.rights.allows(ResourceKey::Users, schema::rights::Action::Edit))
     };
     let covers = |(business, theirs): (&BusinessId, &Seat)| manages(business).is_some_and(|mine| mine.covers(theirs));
-    Ok(row.home_id.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers))
+    home.is_some_and(|home| manages(&home).is_some()) && theirs.iter().all(covers)
 }
 
 /// What somebody is in each of their companies.
@@ -145,4 +148,43 @@ pub(crate) async fn memberships(
         list.sort_by_key(|one| one.business_id);
     }
     Ok(by_user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::user::tests::business;
+    use schema::rights::{Limits, Role};
+
+    fn seat(role: Role, days: Option<i64>) -> Seat {
+        let limits = Limits { max_document_amount: None, backdate_days: days };
+        Seat { set: None, role: role.to_string(), is_owner: role == Role::Owner, rights: role.rights(), limits }
+    }
+
+    #[test]
+    fn an_account_is_managed_from_all_its_companies_and_from_where_it_was_opened() {
+        use Role::{Accountant, Bookkeeper, Owner};
+        let seats = |of: &[(u128, Role, Option<i64>)]| -> HashMap<BusinessId, Seat> {
+            of.iter().map(|(of, role, days)| (business(*of), seat(*role, *days))).collect()
+        };
+        let owner = |of: u128| (of, Owner, None);
+        for (mine, theirs, home, managed) in [
+            (vec![owner(1)], vec![(1, Bookkeeper, None)], Some(1), true),
+            // Whoever sees people does not manage them.
+            (vec![(1, Accountant, None)], vec![(1, Bookkeeper, None)], Some(1), false),
+            (vec![owner(1)], vec![(1, Bookkeeper, None), (2, Bookkeeper, None)], Some(1), false),
+            (vec![owner(1), owner(2)], vec![(1, Bookkeeper, None), (2, Bookkeeper, None)], Some(1), true),
+            // One that only joined is nobody's but its owner's.
+            (vec![owner(1)], vec![(1, Bookkeeper, None)], Some(2), false),
+            (vec![owner(1)], vec![(1, Bookkeeper, None)], None, false),
+            (vec![owner(1), owner(2)], vec![(1, Bookkeeper, None)], Some(2), true),
+            // Nobody manages who may do more.
+            (vec![(1, Owner, Some(7))], vec![(1, Bookkeeper, None)], Some(1), false),
+            (vec![(1, Owner, Some(7))], vec![(1, Bookkeeper, Some(7))], Some(1), true),
+            (vec![owner(1)], vec![], Some(1), true),
+        ] {
+            let found = manages(&seats(&mine), &seats(&theirs), home.map(business));
+            assert_eq!(found, managed, "{mine:?} {theirs:?} {home:?}");
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! Boxes of a return: whether each fact has those that its code says.
 
 use super::super::{Findings, Wide, shown};
+use super::Fact;
 use crate::clock::Instant;
 use crate::ids::RecordId;
-use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide, tax_facts};
+use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ pub(super) struct Boxes {
 }
 
 /// Whether the code is now as it was when the fact was made. What takes back or off repeats what was there before.
-fn is_as_it_was(fact: &tax_facts::Model, code: &codes::Model, recorded: &HashMap<i64, Instant>) -> bool {
+fn is_as_it_was(fact: &Fact, code: &codes::Model, recorded: &HashMap<i64, Instant>) -> bool {
     let credits = matches!(fact.document_kind, DocumentKind::CreditNote | DocumentKind::DebitNote);
     let repeats = credits || fact.takes_back_id.is_some() || fact.settles_id.is_some();
     code.version == 1
@@ -28,7 +29,7 @@ const fn is_kept_back(duty: TaxDuty) -> bool {
 }
 
 /// The boxes of base and tax, as the code says.
-fn boxes(fact: &tax_facts::Model, code: &codes::Model) -> [Option<String>; 2] {
+fn boxes(fact: &Fact, code: &codes::Model) -> [Option<String>; 2] {
     let component = code.components.0.iter().find(|one| Some(one.id) == fact.component_id);
     let Some(component) = component.or(code.components.0.first()) else { return [code.report_box.clone(), None] };
     let named = &component.boxes;
@@ -49,7 +50,7 @@ impl Boxes {
     /// Compares facts, in the order of their entries. When these were recorded is `recorded`, where any code was changed.
     pub(super) fn compare(
         &mut self,
-        facts: &[tax_facts::Model],
+        facts: &[Fact],
         codes: &HashMap<RecordId, codes::Model>,
         recorded: &HashMap<i64, Instant>,
     ) {

@@ -282,6 +282,9 @@ fn recoverable(component: &TaxComponent, amount: Money, coin: Coin) -> Result<Mo
 /// Takes the tax that a line states. Several components share it by what they were computed at; what a price includes
 /// stays, so there the net moves.
 fn state(terms: &Terms, (index, line): (usize, &Taxable<'_>), stated: Money, taxed: &mut Taxed) -> Result<(), Refused> {
+    if !stated.fits(terms.coin.decimals) {
+        return Err(Refused::StatedFiner(index));
+    }
     let computed = taxed.tax;
     let by = minus(stated, computed)?;
     let most = terms.tolerance.checked_mul(terms.coin.units()).map(Money::from_units).ok_or(TooLarge)?;

@@ -109,6 +109,8 @@ pub enum Refused {
     DiscountOf(Option<usize>),
     /// The tax that is stated on this line is too far from what it comes to.
     Stated(usize, Money),
+    /// The tax that is stated on this line has more decimal places than the currency.
+    StatedFiner(usize),
     /// The document comes to less than nothing.
     Negative,
 }

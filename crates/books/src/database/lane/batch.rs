@@ -7,6 +7,7 @@ use crate::database::{Answered, Committing, Session, Writer};
 use crate::desk::Desk;
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
+use crate::watch::watch;
 use sea_orm::DbErr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -87,8 +88,10 @@ pub(super) async fn attempt_batch<T>(
                 }
                 return Attempt::Left;
             };
+            let begun = Instant::now();
             match writer.commit_with(transaction, last).await {
                 Committing::Committed => {
+                    watch().inspect(|watch| watch.committed(batch.len(), begun.elapsed()));
                     sending.are_sent();
                     Attempt::Settled(outcomes)
                 }

@@ -10,7 +10,7 @@ use sqlite_kit::beside;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -68,6 +68,34 @@ pub(super) async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbEr
         Ok(Ok(locked)) => locked.map(|()| true).map_err(failed),
         Ok(Err(_)) | Err(_) => Ok(false),
     }
+}
+
+/// Held as long as a copy is made of a file; the kernel gives it up when the process ends.
+#[derive(Debug)]
+pub struct Copied {
+    _held: File,
+    place: PathBuf,
+}
+
+/// Says that a copy is made of a file. Several may be.
+pub fn copies(path: &Path) -> Result<Copied, DbErr> {
+    let place = beside(path, "-copying");
+    let held = own().open(&place).and_then(|file| file.lock_shared().map(|()| file));
+    let failed = |error: std::io::Error| DbErr::Custom(format!("cannot lock {}: {error}", place.display()));
+    Ok(Copied { _held: held.map_err(failed)?, place })
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // Who copies may be somebody else than who serves, and leaves nothing that is in their way.
+        let _gone = std::fs::remove_file(&self.place);
+    }
+}
+
+/// Whether a copy is made of a file just now.
+pub(super) fn is_copied(path: &Path) -> bool {
+    let found = own().create(false).open(beside(path, "-copying"));
+    found.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Which file there is at a place: its device, and its number there.

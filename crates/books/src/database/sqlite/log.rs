@@ -11,7 +11,7 @@
 //!   much again.
 
 use super::readers::Readers;
-use super::{Ending, Fault};
+use super::{Ending, Fault, claim};
 use sqlite_kit::{Checkpoint, Checkpointed, Connection, Opening};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -23,6 +23,8 @@ const LOG_PAGE: u64 = 4096 + 24;
 const LONG: i64 = 1_000;
 /// So few are left for the lane.
 const FEW: i64 = 64;
+/// So many times its budget the log may grow while a copy is made of the books.
+const BESIDE_A_COPY: u64 = 8;
 /// The disk may be slower than who writes; then more rounds would not help.
 const ROUNDS: usize = 4;
 /// How long the lane waits for reads that are about to end, where there is no hurry.
@@ -35,7 +37,7 @@ pub(super) struct Log {
     opening: Opening,
     budget: u64,
     /// What reads: whatever keeps the log.
-    readers: [Arc<Readers>; 2],
+    readers: [Arc<Readers>; 3],
     ending: Ending,
     state: Mutex<State>,
     wake: Condvar,
@@ -73,7 +75,7 @@ enum Due {
 }
 
 impl Log {
-    pub(super) fn of(opening: Opening, budget: u64, readers: [Arc<Readers>; 2], ending: Ending) -> Arc<Self> {
+    pub(super) fn of(opening: Opening, budget: u64, readers: [Arc<Readers>; 3], ending: Ending) -> Arc<Self> {
         let state = Mutex::new(State { again_at: LONG, room_at: budget, ..State::default() });
         Arc::new(Self { opening, budget, readers, ending, state, wake: Condvar::new() })
     }
@@ -198,6 +200,9 @@ impl Log {
     /// A log of so many pages could not be taken into the file as a whole: reads are open that still need it. Those end
     /// that were begun long ago, the sooner the less room there is.
     fn relieve(&self, pages: i64) {
+        if self.is_copied(pages) {
+            return;
+        }
         // What was in vain once ends nobody's read again before the log has grown by its budget once more.
         let in_vain = self.state().room_at.abs_diff(self.budget);
         let quarters = bytes_of(pages).saturating_sub(in_vain).saturating_mul(4) / self.budget.max(1);
@@ -237,6 +242,16 @@ impl Log {
 
     fn make_room(&self, connection: &Connection) -> Result<(), Fault> {
         let pages = self.state().pages;
+        if self.is_copied(pages) {
+            self.state().room_at = bytes_of(pages) + self.budget;
+            let megabytes = bytes_of(pages) >> 20;
+            tracing::info!(
+                code = "log_copied",
+                megabytes,
+                "the log grows beyond its budget while a copy is made of the books"
+            );
+            return Ok(());
+        }
         let held: Vec<_> = self.readers.iter().map(Readers::hold).collect();
         self.end_reads(Duration::ZERO, pages);
         for readers in &self.readers {
@@ -258,6 +273,12 @@ impl Log {
             );
         }
         Ok(())
+    }
+
+    /// Whether a copy is made of the books, which needs the log as it was: to end reads would be in vain, and to wait for it
+    /// would keep all who write. It has its bounds.
+    fn is_copied(&self, pages: i64) -> bool {
+        bytes_of(pages) < self.budget.saturating_mul(BESIDE_A_COPY) && claim::is_copied(&self.opening.path)
     }
 
     fn judge(&self, fault: &Fault) {

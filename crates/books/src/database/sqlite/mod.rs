@@ -8,6 +8,7 @@ mod readers;
 mod turnstile;
 mod writer;
 
+pub use claim::copies;
 pub use readers::{Reads, Snapshot};
 pub use writer::{Transaction, Writer};
 
@@ -17,9 +18,9 @@ use claim::Claim;
 use log::Log;
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use readers::Readers;
+use readers::{Manner, Readers};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
-use sqlite_kit::{Access, Connection, Fault, Opening};
+use sqlite_kit::{Access, Checkpoint, Connection, Fault, Opening};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub struct Engine {
     writing: Opening,
     purpose: Purpose,
     readers: Arc<Readers>,
+    quiet: Arc<Readers>,
     door: Arc<Readers>,
     /// The connection that the file was opened with; the first writer takes it.
     first: Mutex<Option<Connection>>,
@@ -90,13 +92,16 @@ impl Engine {
             Some(Connection::open(&Opening { access: Access::Create, ..writing.clone() })?)
         };
         let budget_kib = u64::from(asked.page_cache_kib);
-        let reading = |name, most| Readers::of(name, most, opening(Access::Read, share), standing.clone());
-        let (readers, door) = (reading("reader", readers as usize), reading("door", 1));
-        let all = [readers.clone(), door.clone()];
+        let reading = |named, most| Readers::of(named, most, opening(Access::Read, share), standing.clone());
+        let many = readers as usize;
+        let (readers, door) = (reading(("reader", Manner::Alike), many), reading(("door", Manner::Alike), 1));
+        let quiet = reading(("quiet reader", Manner::GiveWay), many);
+        let all = [readers.clone(), quiet.clone(), door.clone()];
         let log = Log::of(opening(Access::Write, LEAST_CACHE_KIB), asked.log_budget, all, end_process);
         let mut engine = Self {
             purpose: asked.purpose,
             readers,
+            quiet,
             door,
             first: Mutex::new(None),
             writing,
@@ -133,6 +138,11 @@ impl Engine {
 
     pub fn reads(&self) -> Reads {
         Reads::from(&self.readers)
+    }
+
+    /// What is dear, read by threads that give way.
+    pub fn quiet(&self) -> Reads {
+        Reads::from(&self.quiet)
     }
 
     pub fn door(&self) -> Reads {
@@ -197,6 +207,7 @@ impl Engine {
     pub async fn close(&self) {
         self.log.close().await;
         self.readers.close().await;
+        self.quiet.close().await;
         self.door.close().await;
         // The last connection that may write takes the log into the file.
         let last = self.first().take();
@@ -218,6 +229,43 @@ impl Engine {
 pub async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbErr> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     claim::let_go(&path, patience).await
+}
+
+/// Copies a file that others may write, to another that is not there yet. It takes as long as it takes; how far it has got,
+/// in pages of so many, is told.
+pub fn copy(path: &Path, to: &Path, told: &mut dyn FnMut(u64, u64)) -> Result<(), DbErr> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let _copied = copies(&path)?;
+    let access = Access::Read;
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let connection = Connection::open(&opening)?;
+    Ok(connection.copy(to, told)?)
+}
+
+/// Takes into a file what its log has; then nothing is beside it.
+pub fn settle(path: &Path) -> Result<(), DbErr> {
+    let access = Access::Write;
+    let path = path.to_owned();
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let connection = Connection::open(&opening)?;
+    connection.checkpoint(Checkpoint::Cut(PATIENCE))?;
+    Ok(connection.close()?)
+}
+
+/// A copy of a file is that one file, and nothing beside it; its records are counted on by moments.
+pub async fn stand_alone(path: &Path) -> Result<(), DbErr> {
+    let access = Access::Write;
+    let path = path.to_owned();
+    let opening = Opening { path, access, cache_kib: LEAST_CACHE_KIB, statements: STATEMENTS, patience: PATIENCE };
+    let (database, failure) = sqlite_kit::proxied(&opening).await?;
+    // Books of an older release may not know how they are counted.
+    let counts = migrations::has_table(&database, "running_time").await?;
+    let moved = if counts { crate::running::move_on(&database).await } else { Ok(()) };
+    let settled = database.execute_unprepared("PRAGMA journal_mode = DELETE").await;
+    failure.told()?;
+    moved.map_err(|error| DbErr::Custom(format!("{error:?}")))?;
+    settled?;
+    database.close().await
 }
 
 /// Changes what all databases of this process may hold, and tells the engine.

@@ -31,10 +31,19 @@ type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 /// Where a snapshot's questions go; `None` ends it.
 type Questions = mpsc::Sender<Option<Job>>;
 
+/// How threads read beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    Alike,
+    /// What they read is dear, and they give way.
+    GiveWay,
+}
+
 #[derive(Debug)]
 pub(super) struct Readers {
     name: &'static str,
     most: usize,
+    manner: Manner,
     opening: Opening,
     standing: Arc<Standing>,
     state: Mutex<State>,
@@ -149,9 +158,14 @@ pub struct Snapshot {
 }
 
 impl Readers {
-    pub(super) fn of(name: &'static str, most: usize, opening: Opening, standing: Arc<Standing>) -> Arc<Self> {
+    pub(super) fn of(
+        (name, manner): (&'static str, Manner),
+        most: usize,
+        opening: Opening,
+        standing: Arc<Standing>,
+    ) -> Arc<Self> {
         let (wake, quiet) = (Condvar::new(), Condvar::new());
-        Arc::new(Self { name, most, opening, standing, state: Mutex::default(), wake, quiet })
+        Arc::new(Self { name, most, manner, opening, standing, state: Mutex::default(), wake, quiet })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -195,6 +209,9 @@ impl Readers {
             }
         }
         let _present = Present(self.clone());
+        if self.manner == Manner::GiveWay {
+            supervise::give_way();
+        }
         let mut reader = Reader { pool: self.clone(), connection: None, lent: None };
         while let Some(job) = self.next() {
             // Whoever asked for it hears so; the others are served on, by another connection.
@@ -390,6 +407,11 @@ impl Reads {
 
     pub fn places(&self) -> usize {
         self.readers.most
+    }
+
+    /// How many read just now.
+    pub fn used(&self) -> usize {
+        self.readers.state().reading.len()
     }
 
     pub async fn snapshot(&self) -> Result<Snapshot, DbErr> {

@@ -164,3 +164,61 @@ async fn a_log_that_another_program_holds_costs_neither_writes_nor_reads() {
     assert!(ballast.place.log_bytes() <= BUDGET + BATCH, "{} bytes", ballast.place.log_bytes());
     ballast.end().await;
 }
+
+/// While a copy is made of the books, the log grows: to end reads would be in vain, and so would be to wait.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_beside_a_copy_ends_nobodys_reads_until_it_is_very_long() {
+    let mut ballast = Ballast::with("log-copied", BUDGET).await;
+    let copied = sqlite::copies(ballast.place.path()).unwrap();
+    let ours = ballast.database.snapshot().await.unwrap();
+    assert!(ours.query_one_raw(rows()).await.unwrap().is_some());
+    ballast.write(4 * BUDGET).await;
+    assert!(ballast.place.log_bytes() > 3 * BUDGET, "{} bytes", ballast.place.log_bytes());
+    assert!(ours.query_one_raw(rows()).await.unwrap().is_some());
+    // A copy that never ends does not fill the disk.
+    ballast.write(6 * BUDGET).await;
+    assert!(outgrown(ours.query_one_raw(rows()).await.map(drop).unwrap_err()));
+    assert!(ballast.longest <= 9 * BUDGET + BATCH, "the log grew to {} bytes", ballast.longest);
+    drop(ours);
+    drop(copied);
+    ballast.write(2 * BUDGET).await;
+    assert!(ballast.place.log_bytes() <= BUDGET + BATCH, "{} bytes", ballast.place.log_bytes());
+    ballast.end().await;
+}
+
+/// Page by page, while others write: what is copied is of one moment, whole, and stands alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_is_of_one_moment_and_nothing_stands_beside_it() {
+    let mut ballast = Ballast::with("copied", 1 << 30).await;
+    ballast.write(24 << 20).await;
+    let to = std::env::temp_dir().join(format!("duet-copy-{}.db", std::process::id()));
+    let from = ballast.place.path().to_owned();
+    let (step, steps) = std::sync::mpsc::channel();
+    let (copy, place) = (to.clone(), from.clone());
+    let copying = tokio::task::spawn_blocking(move || {
+        tokio::runtime::Handle::current().block_on(crate::database::copy(&place, &copy, &mut |done, all| {
+            step.send((done, all)).unwrap();
+        }))
+    });
+    // Each commit would have a copy by steps begin anew, did it not see one moment.
+    let (mut written, mut told) = (0, Vec::new());
+    while !copying.is_finished() {
+        ballast.write(64 << 10).await;
+        written += 1;
+    }
+    copying.await.unwrap().unwrap();
+    told.extend(steps.try_iter());
+    assert!(told.len() >= 6 && told.is_sorted() && told.last().is_some_and(|(done, all)| done == all), "{told:?}");
+    for beside in ["-wal", "-shm", "-journal"] {
+        assert!(!sqlite_kit::beside(&to, beside).exists(), "{beside}");
+    }
+    assert!(!sqlite_kit::beside(&from, "-copying").exists());
+    let other = Database::open(&small(format!("sqlite:{}", to.display()), Purpose::Reading, BUDGET)).await.unwrap();
+    let row = other.read.query_one_raw(rows()).await.unwrap().unwrap();
+    let count = row.try_get::<i64>("", "n").unwrap();
+    assert!((1 + 384..=1 + 384 + written).contains(&count), "{count}");
+    assert_eq!(other.check_file().await.unwrap(), Some(Vec::new()));
+    other.close().await;
+    std::fs::remove_file(&to).unwrap();
+    ballast.end().await;
+}

@@ -4,7 +4,7 @@ use super::beside::{Earlier, keep_beside, take_from_beside};
 use super::checks::{check_allocated, check_external_id, check_followed, check_rate, check_settled};
 use super::creating::{post_all, reserve, row_of, search_text};
 use super::leaving::{modules, reverse_all, void};
-use super::noting::note;
+use super::noting::note_version;
 use super::{Old, invalid_state, load};
 use crate::day::Day;
 use crate::document::judging::{check_tax_date, judge, judge_words, judged_anew};
@@ -20,6 +20,7 @@ use books::audit::AuditAction;
 use books::cx::Cx;
 use books::limits::Moves;
 use books::numbering::{self, Numbered};
+use kit::operation::shown;
 use kit::rows;
 use schema::business::PostedEditPolicy;
 use schema::rights::Action;
@@ -252,7 +253,7 @@ async fn reword_as<D: Document>(cx: &Cx<'_>, old: Old<D>, head: Head, asked: D::
     store(cx, old, row, AuditAction::Updated).await
 }
 
-/// Writes the next version of a document.
+/// Writes the next version of a document. What is kept of it stands where it did, where nothing of it changed.
 pub(super) async fn store<D: Document>(
     cx: &Cx<'_>,
     old: Old<D>,
@@ -260,7 +261,9 @@ pub(super) async fn store<D: Document>(
     action: AuditAction,
 ) -> Result<D::View> {
     let (id, version) = (old.row.id, old.row.version);
+    let stays = row.content == old.row.content;
     let row = table::Model {
+        record: old.row.record.filter(|_| stays),
         version: version + 1,
         created_at: old.row.created_at,
         created_by: old.row.created_by,
@@ -268,19 +271,22 @@ pub(super) async fn store<D: Document>(
         updated_by: cx.user,
         ..row
     };
+    cx.keep_named(&row)?;
+    cx.flush().await?;
+    let after = view::<D>(cx, row.clone()).await?;
+    let record = note_version::<D>(cx, (action, &row), Some(&old.before), shown(&after)?)?;
     let update = table::Entity::update_many()
-        .set(changed(&row))
+        .set(changed(&table::Model { record, ..row }))
         .filter(reach::<D>(cx)?)
         .filter(Column::Id.eq(id))
         .filter(Column::Version.eq(version));
     if update.exec(&cx.db).await?.rows_affected != 1 {
         return Err(Error::PreconditionFailed);
     }
-    cx.keep_named(&row)?;
-    let before = old.before;
-    cx.flush().await?;
-    let after = view::<D>(cx, row).await?;
-    note::<D>(cx, action, id, Some(&before), Some(&after))?;
+    if record != old.row.record {
+        // Whoever reads it from here on reads that as well.
+        cx.flush().await?;
+    }
     Ok(after)
 }
 
@@ -311,6 +317,7 @@ fn changed(row: &table::Model) -> table::ActiveModel {
         total: Set(row.total),
         base_total: Set(row.base_total),
         content: Set(row.content),
+        record: Set(row.record),
         entries: Set(row.entries),
         posted_at: Set(row.posted_at),
         void_date: Set(row.void_date),

@@ -3,7 +3,7 @@
 use super::{Old, load};
 use crate::document::list::reach;
 use crate::document::{Document, Head};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::quoting::quoted;
 use books::cx::Cx;
@@ -28,7 +28,7 @@ pub(super) async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, exc
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "duplicate",
+        code: Code::Duplicate,
         title: format!("Another of the {} already has this value", D::ABOUT.many),
         errors: FieldErrors::one(
             "externalId",
@@ -70,7 +70,7 @@ pub(super) fn check_allocated(
         });
         if !fits {
             return Err(Error::conflict(
-                "has_allocations",
+                Code::HasAllocations,
                 "It is allocated: its party, currency and account stay, and its total may not fall below what is \
                  allocated; remove the allocations first",
             ));
@@ -90,7 +90,7 @@ pub(super) async fn check_settled(
         let Some(new) = after.iter().find(|new| new.line.unwrap_or(document) == old.id) else { continue };
         if let Some(day) = settled_from(cx, old).await?.filter(|day| *day < new.date) {
             return Err(Error::Conflict(Conflict {
-                code: "has_allocations",
+                code: Code::HasAllocations,
                 title: format!("It is allocated on {day}; remove that allocation first"),
                 errors: FieldErrors::one("date", format!("must not be after {day}, when it was allocated")),
             }));
@@ -106,7 +106,7 @@ pub(super) fn check_rate<D: Document>(before: &[open_items::Model], old: &D::Ask
         return Ok(());
     }
     Err(Error::Conflict(Conflict {
-        code: "has_allocations",
+        code: Code::HasAllocations,
         title: "It is allocated: its exchange rate stays; remove the allocations first".into(),
         errors: FieldErrors::one("exchangeRate", "must stay as it is while something is allocated"),
     }))
@@ -129,7 +129,7 @@ pub(super) fn check_followed(
         }
         if !errors.is_empty() {
             let title = "Other documents follow it".into();
-            return Err(Error::Conflict(Conflict { code: "in_use", title, errors }));
+            return Err(Error::Conflict(Conflict { code: Code::InUse, title, errors }));
         }
     }
     for old in before.iter().filter(|old| old.is_touched()) {
@@ -139,7 +139,7 @@ pub(super) fn check_followed(
         let least = Ord::min(used, old.quantity);
         if !new.is_some_and(|new| new.item_id == old.item_id && new.quantity >= least) {
             return Err(Error::Conflict(Conflict {
-                code: "in_use",
+                code: Code::InUse,
                 title: "Other documents follow its lines".into(),
                 errors: FieldErrors::one(
                     "lines",

@@ -2,7 +2,7 @@
 
 use super::beside::{Earlier, keep_beside};
 use super::checks::check_external_id;
-use super::noting::note_shown;
+use super::noting::note_version;
 use crate::document::judging::{Judged, judge};
 use crate::document::{Document, Draft, Head, Purpose, Settled, meant};
 use crate::error::{Error, Result};
@@ -65,7 +65,8 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
         // What comes after it may change what is answered.
         cx.answers((id, version, json.clone()));
     }
-    note_shown::<D>(cx, AuditAction::Created, id, None, Some(Shown { id, version, json }))?;
+    let record = note_version::<D>(cx, (AuditAction::Created, &row), None, Shown { id, version, json })?;
+    let row = table::Model { record, ..row };
     cx.keep_document(row.clone())?;
     let Some(asked) = sequel else { return Ok(view) };
     D::posted(cx, &row, &asked).await?;
@@ -134,6 +135,7 @@ pub(super) fn row_of<D: Document>(
         total: settled.total,
         base_total: settled.base_total,
         content: judged.written(status)?,
+        record: None,
         entries: EntryRefs(entries),
         posted_at: posted.then_some(cx.now),
         void_date: None,

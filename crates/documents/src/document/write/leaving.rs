@@ -8,7 +8,7 @@ use super::{Old, invalid_state, load};
 use crate::day::Day;
 use crate::document::list::reach;
 use crate::document::{Document, ended};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use books::audit::AuditAction;
@@ -128,7 +128,7 @@ pub(crate) async fn void<D: Document>(
     entries.extend(reverse_all(cx, &old, |entry| day(entry.date), Moves::Back).await?);
     let earlier = take_from_beside(cx, &old, day, Leaving::ForGood).await?;
     if earlier.open.iter().any(open_items::Model::is_touched) {
-        return Err(Error::conflict("has_allocations", "It is allocated; remove its allocations first"));
+        return Err(Error::conflict(Code::HasAllocations, "It is allocated; remove its allocations first"));
     }
     ended::check_gone(cx, &earlier.open, day).await?;
     get_on(cx, &old.row, earlier.followed).await?;

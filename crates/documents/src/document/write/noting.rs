@@ -8,6 +8,7 @@ use books::cx::Cx;
 use books::desk::Standing;
 use kit::operation::{Shown, shown};
 use schema::key::ResourceKey;
+use schema::tables::{DocumentStatus, documents as table};
 use serde::Serialize;
 
 /// Notes that a document was touched by something else: its figures moved, and it has a new version.
@@ -39,19 +40,33 @@ pub(super) fn note<D: Document>(
     before: Option<&D::View>,
     after: Option<&D::View>,
 ) -> Result<()> {
-    note_shown::<D>(cx, action, id, before, after.map(shown).transpose()?)
+    cx.record(cx.business_id()?, change::<D>(action, id, before, after.map(shown).transpose()?)?)
 }
 
-/// The same of what is written as JSON already.
-pub(super) fn note_shown<D: Document>(
+/// The same of a version that is written, where what is `kept` of it is another than before: where both stand is answered.
+/// What is kept of a draft stands in its row.
+pub(super) fn note_version<D: Document>(
     cx: &Cx<'_>,
+    (action, row): (AuditAction, &table::Model),
+    before: Option<&D::View>,
+    after: Shown,
+) -> Result<Option<i64>> {
+    let change = change::<D>(action, row.id, before, Some(after))?;
+    if row.status == DocumentStatus::Draft || row.record.is_some() {
+        cx.record(row.business_id, change)?;
+        return Ok(row.record);
+    }
+    cx.record_kept(change, &row.content).map(Some)
+}
+
+fn change<D: Document>(
     action: AuditAction,
     id: RecordId,
     before: Option<&D::View>,
     after: Option<Shown>,
-) -> Result<()> {
+) -> Result<Change> {
     let before = before.map(shown).transpose()?;
-    let change = Change {
+    Ok(Change {
         action,
         resource: D::KEY,
         id,
@@ -59,6 +74,5 @@ pub(super) fn note_shown<D: Document>(
         version_to: after.as_ref().map(|shown| shown.version),
         before: before.map(|shown| shown.json),
         after: after.map(|shown| shown.json),
-    };
-    cx.record(cx.business_id()?, change)
+    })
 }

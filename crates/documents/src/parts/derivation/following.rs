@@ -3,7 +3,7 @@
 use super::sources::{Source, Sources, named};
 use crate::day::Day;
 use crate::document::{identity, invalid_state};
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use crate::parts::line::TradeLineAsked;
@@ -250,6 +250,9 @@ impl<'s> Following<'s> {
             return Ok(self.plan);
         }
         let title = "More than is left of the lines that it follows".into();
-        Err(Error::Conflict(Conflict { code: "over_fulfilment", title, errors: self.faults }))
+        Err(Error::Conflict(Conflict { code: Code::OverFulfilment, title, errors: self.faults }))
     }
 }
+
+#[cfg(test)]
+mod tests;

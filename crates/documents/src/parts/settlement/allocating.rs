@@ -5,6 +5,7 @@
 //! posts only what it must: exchange differences, discounts, what is written off or kept back, and the move from an
 //! account of advances.
 
+mod judging;
 mod record;
 mod said;
 mod wire;
@@ -15,7 +16,7 @@ use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::document::note_change;
-use crate::error::{Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
 use crate::stored::AsJson;
@@ -29,6 +30,7 @@ use books::limits::Moves;
 use books::open_items::{find, least, shift};
 use books::rates::{Given, check_worth};
 use books::tax_facts;
+use judging::{Judging, Sides};
 pub use record::AllocationRecord;
 use rules::posting::Posting;
 use rules::purpose::Purpose;
@@ -36,11 +38,9 @@ use rules::refusal::Refusal;
 pub(crate) use said::{Said, check_said, stays};
 use schema::key::ResourceKey;
 use schema::rights::Action;
-use schema::settled::Settled;
 use schema::tables::{DocumentKind, EntryKind, EntryRef, TradeSide, allocations, documents, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter};
 use serde::Serialize;
-use wire::decimals;
 pub use wire::{AllocationAsked, AllocationInput, AllocationView};
 pub(crate) use wire::{check, check_each, planned, view};
 use words::sown::{Fault, sown};
@@ -93,133 +93,23 @@ pub(crate) enum Touch {
     TargetOnly,
 }
 
-/// The two sides of an allocation, judged.
-struct Sides {
-    source: open_items::Model,
-    target: open_items::Model,
-    /// What is used up of the source.
-    used: Money,
-    /// What is settled of the target, with all that is taken off beside the amount.
-    settled: Money,
-    /// 1 when the target is a debit.
-    sign: i64,
-}
-
 async fn judge(cx: &Cx<'_>, path: &str, source: RecordId, asked: &AllocationAsked) -> Result<Sides> {
-    let at = |field: &str| format!("{path}{field}");
-    let aliases = cx.aliases()?;
-    let source =
-        find(cx, source).await?.ok_or_else(|| Error::conflict("invalid_state", "Nothing of it is open to allocate"))?;
+    let source = find(cx, source)
+        .await?
+        .ok_or_else(|| Error::conflict(Code::InvalidState, "Nothing of it is open to allocate"))?;
     let Some(target) = find(cx, asked.target).await? else {
         return Err(Error::field(
-            &at("targetId"),
+            &format!("{path}targetId"),
             "names nothing that is open: a posted document, or a line of a journal",
         ));
     };
-    let mut faults = FieldErrors::default();
-    if asked.target_type.is_some_and(|wanted| wanted != Settled::from(target.kind)) {
-        faults.add(at("targetType"), format!("must be {}", Settled::from(target.kind)));
-    }
-    let party = |item: &open_items::Model| aliases.of(item.party_id);
-    if party(&target) != party(&source) {
-        faults.add(at("targetId"), "belongs to another party");
-    }
-    if target.document_id == source.document_id || target.amount.is_negative() == source.amount.is_negative() {
-        faults.add(at("targetId"), "stands on the same side: it cannot be settled by this");
-    }
-    let places = decimals(&target)?;
-    for (field, amount) in [
-        ("amount", asked.amount),
-        ("discountAmount", asked.discount),
-        ("writeOffAmount", asked.write_off),
-        ("withheldAmount", asked.withheld),
-    ] {
-        if !amount.fits(places) {
-            faults.add(at(field), format!("must have at most {places} decimal places in {}", target.currency));
-        }
-    }
-    if source.currency == target.currency {
-        if asked.source_amount.is_some_and(|amount| amount != asked.amount) {
-            faults.add(at("sourceAmount"), "must be the amount: both are in one currency");
-        }
-    } else {
-        let places = decimals(&source)?;
-        match asked.source_amount {
-            None => faults.add(at("sourceAmount"), format!("is required: how much {} is used up?", source.currency)),
-            Some(amount) if !amount.fits(places) => {
-                faults.add(
-                    at("sourceAmount"),
-                    format!("must have at most {places} decimal places in {}", source.currency),
-                );
-            }
-            Some(_) => {}
-        }
-    }
-    if let Some(account) = asked.write_off_account
-        && let Err(refusal) = cx.chart().await?.judge(account, Purpose::WriteOff)
-    {
-        faults.add(at("writeOffAccountId"), refusal.to_string());
-    }
-    if asked.date.is_some_and(|day| day < Ord::max(source.date, target.date)) {
-        faults.add(
-            at("date"),
-            format!("must not be before {}, when both were there", Ord::max(source.date, target.date)),
-        );
-    }
-    if !faults.is_empty() {
-        return Err(faults.into());
-    }
-    let used = asked.source_amount.unwrap_or(asked.amount);
-    let settled = Money::sum([asked.amount, asked.discount, asked.write_off, asked.withheld])
-        .map_err(|_| Error::field(&at("amount"), "comes to more than can be kept, with what is taken off"))?;
-    for (field, wanted, item) in [("amount", settled, &target), ("sourceAmount", used, &source)] {
-        let open = item.open.size();
-        if wanted > open {
-            let shown = open.with_decimals(decimals(item)?);
-            let (title, field) = if field == "amount" {
-                ("More would be settled than is open", "amount")
-            } else {
-                (
-                    "More would be used up than is left",
-                    if source.currency == target.currency { "amount" } else { "sourceAmount" },
-                )
-            };
-            return Err(Error::Conflict(Conflict {
-                code: "over_allocated",
-                title: title.into(),
-                errors: FieldErrors::one(
-                    &at(field),
-                    format!("must be at most {shown} {}, which is open", item.currency),
-                ),
-            }));
-        }
-    }
-    let sign = if target.amount.is_negative() { -1 } else { 1 };
-    Ok(Sides { source, target, used, settled, sign })
+    let chart = cx.chart().await?;
+    Judging { path, aliases: cx.aliases()?, chart: &chart }.sides(source, target, asked)
 }
 
 /// What was settled until a later day, and is open again, is not settled twice before it.
 async fn check_days(cx: &Cx<'_>, path: &str, sides: &Sides, day: Day) -> Result<()> {
-    let [target, source] = least(cx, [&sides.target, &sides.source], day).await?;
-    let own = if sides.source.currency == sides.target.currency { "amount" } else { "sourceAmount" };
-    for (field, wanted, (left, until), item) in
-        [("amount", sides.settled, target, &sides.target), (own, sides.used, source, &sides.source)]
-    {
-        let Some(until) = until.filter(|_| wanted > left) else { continue };
-        let shown = Ord::max(left, Money::ZERO).with_decimals(decimals(item)?);
-        return Err(Error::Conflict(Conflict {
-            code: "over_allocated",
-            title: format!("More would be settled than is open until {until}"),
-            errors: FieldErrors::one(
-                &format!("{path}{field}"),
-                format!(
-                    "must be at most {shown} {}, which is open from {day} until {until}; or date it then",
-                    item.currency
-                ),
-            ),
-        }));
-    }
-    Ok(())
+    sides.check_least(path, least(cx, [&sides.target, &sides.source], day).await?, day)
 }
 
 /// What is given or settled of an open item.

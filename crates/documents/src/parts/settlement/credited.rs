@@ -414,3 +414,6 @@ fn lines(
 fn too_large(_: TooLarge) -> Error {
     Error::too_large()
 }
+
+#[cfg(test)]
+mod tests;

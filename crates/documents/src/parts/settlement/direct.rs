@@ -51,6 +51,7 @@ pub(crate) fn figures(
         .collect();
     let taxed = tax(&terms, &lines).map_err(|refused| match refused {
         Refused::Stated(index, computed) => crate::parts::stated_too_far(index, computed),
+        Refused::StatedFiner(index) => crate::parts::stated_too_fine(index),
         Refused::TooLarge | Refused::DiscountOf(_) | Refused::Negative => too_large(),
     })?;
     let line = |(line, taxed): (&Taxable<'_>, Taxed)| LineFigures {
@@ -89,5 +90,98 @@ pub(crate) fn tells(chart: &Chart, taxes: &TaxCodes, line: &DirectLineAsked) -> 
         Some(TaxDirection::Both) => Tells::Of(of_account),
         None if matches!(class, Some(AccountClass::Income | AccountClass::Expense)) => Tells::Of(of_account),
         None => Tells::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::line::TaxChoice;
+    use crate::samples::{day, exchange, id, money, said, taxes};
+    use rules::tax::TaxKind::{self, Standard, Withholding};
+    use rules::tax::facts::TaxDuty;
+
+    fn line(account: u128, amount: &str, taxed: bool) -> DirectLineAsked {
+        DirectLineAsked {
+            id: Some(id(7_000)),
+            account: id(account),
+            amount: money(amount),
+            tax: if taxed { TaxChoice::Code(id(8_000)) } else { TaxChoice::None },
+            stated_tax: None,
+            description: None,
+        }
+    }
+
+    /// What lines of a tax leave of an amount for the party, or nothing where they come to more.
+    fn left(amount: &str, tax: &[(&str, TaxKind, &str)], lines: &[&str]) -> Option<String> {
+        let lines = lines.iter().map(|amount| line(6000, amount, true)).collect();
+        let asked = MoneyAsked { amount: money(amount), lines, ..MoneyAsked::default() };
+        let taxes = taxes(TaxDirection::Purchase, tax);
+        let figures = figures(&Business::sample(), &asked, &taxes, (&exchange("1"), day("2026-03-10"))).unwrap();
+        for_party(&asked, &figures).map(|rest| rest.to_string())
+    }
+
+    /// `amount = allocations + (line - withheld on it) + unallocated`.
+    #[test]
+    fn what_is_in_no_line_settles_something() {
+        let vat: &[_] = &[("20", Standard, "100")];
+        let withheld: &[_] = &[("10", Withholding, "100"), ("20", Standard, "100")];
+        for (amount, tax, lines, rest) in [
+            ("100", vat, &[][..], Some("100")),
+            ("100", vat, &["60"], Some("40")),
+            ("100", vat, &["60", "40"], Some("0")),
+            ("100", vat, &["60", "40.01"], None),
+            // Kernel 2.4: of 1200 that are owed 1100 move.
+            ("1100", withheld, &["1200"], Some("0")),
+            ("1150", withheld, &["1200"], Some("50")),
+            ("1099.99", withheld, &["1200"], None),
+        ] {
+            assert_eq!(left(amount, tax, lines).as_deref(), rest, "{amount} {lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_its_tax_inside_and_may_state_it_within_a_few_coins() {
+        let taxes = taxes(TaxDirection::Both, &[("19", Standard, "100")]);
+        let figured = |stated: Option<&str>| {
+            let lines = vec![DirectLineAsked { stated_tax: stated.map(money), ..line(6000, "119", true) }];
+            let asked = MoneyAsked { amount: money("119"), lines, ..MoneyAsked::default() };
+            let found = figures(&Business::sample(), &asked, &taxes, (&exchange("1"), day("2026-03-10")));
+            found.map(|lines| format!("{}+{}", lines[0].net, lines[0].tax)).map_err(|why| said(&why))
+        };
+        assert_eq!(figured(None), Ok("100+19".into()));
+        // What is paid stays, so the net moves.
+        assert_eq!(figured(Some("19.05")), Ok("99.95+19.05".into()));
+        assert!(figured(Some("19.06")).unwrap_err().starts_with("lines[0].taxAmount is too far from 19"));
+        // There is no such coin.
+        let finer = "lines[0].taxAmount has more decimal places than the currency";
+        assert_eq!(figured(Some("19.001")), Err(finer.into()));
+    }
+
+    #[test]
+    fn what_a_line_tells_is_said_by_its_code_then_by_its_account() {
+        use TaxDirection::{Both, Purchase, Sales};
+        let chart = books::chart::sample();
+        let (sale, purchase) = (Tells::Of(TaxSide::Sale), Tells::Of(TaxSide::Purchase));
+        for (account, code, told) in [
+            (4000, Some(Both), sale),
+            (6000, Some(Both), purchase),
+            // All that is not income counts as bought.
+            (1600, Some(Both), purchase),
+            (6000, Some(Sales), sale),
+            (4000, Some(Purchase), purchase),
+            (4000, None, sale),
+            (6000, None, purchase),
+            (5000, None, purchase),
+            (1600, None, Tells::Nothing),
+            (2700, None, Tells::Nothing),
+            (2200, None, Tells::Carry(TaxDuty::Owed)),
+            (1400, None, Tells::Carry(TaxDuty::Claimed)),
+            (2210, None, Tells::Carry(TaxDuty::WithheldByUs)),
+            (1410, None, Tells::Carry(TaxDuty::WithheldFromUs)),
+        ] {
+            let taxes = taxes(code.unwrap_or_default(), &[("19", Standard, "100")]);
+            assert_eq!(tells(&chart, &taxes, &line(account, "1", code.is_some())), told, "{account} {code:?}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::document::{
     self, Abilities, Before, Change, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled,
     document_operations, document_rows,
 };
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::Faults;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Rate};
@@ -232,7 +232,7 @@ impl<K: MoneyKind> Document for Moved<K> {
         cx.flush().await?;
         for allocation in allocating::of_documents(cx, &[row.id]).await? {
             if allocation.target_document_id == row.id {
-                return Err(Error::conflict("has_allocations", "It was paid back; remove that allocation first"));
+                return Err(Error::conflict(Code::HasAllocations, "It was paid back; remove that allocation first"));
             }
             // Its own allocations live and die with it: what it settled is open again.
             allocating::remove(cx, &allocation, on, Touch::TargetOnly).await?;

@@ -121,3 +121,6 @@ impl Posting<'_> {
         Ok(Posted { lines, base_total, base_for_party: home.before, base_lines })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -249,3 +249,127 @@ fn left_open(
 fn owed<F: Funds>(comes_in: bool, amount: F) -> F {
     if comes_in { amount.negated() } else { amount }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::line::TaxChoice;
+    use crate::parts::settlement::DirectLineAsked;
+    use crate::samples::{head, id, money, rate, said, taxes, worth};
+    use kit::reference::Held;
+    use rules::tax::TaxKind::Standard;
+
+    fn judged(comes_in: bool, asked: &MoneyAsked, party_exists: bool, for_party: Option<&str>) -> String {
+        let mut references = References {
+            chart: Arc::new(books::chart::sample()),
+            taxes: Arc::new(taxes(TaxDirection::Both, &[("19", Standard, "100")])),
+            terms: Arc::default(),
+            faults: crate::error::FieldErrors::default(),
+            held: Held::default(),
+        };
+        let business = Business::sample();
+        judge(&business, comes_in, asked, party_exists, for_party.map(money), &mut references).unwrap();
+        references.finish().map_or_else(|why| said(&why), |()| String::new())
+    }
+
+    /// A hundred on the bank.
+    fn hundred() -> MoneyAsked {
+        MoneyAsked { account: id(1010), amount: money("100"), ..MoneyAsked::default() }
+    }
+
+    fn with_line(account: u128, amount: &str, taxed: bool) -> MoneyAsked {
+        let tax = if taxed { TaxChoice::Code(id(8_000)) } else { TaxChoice::None };
+        let (account, amount) = (id(account), money(amount));
+        let line = DirectLineAsked { id: None, account, amount, tax, stated_tax: None, description: None };
+        MoneyAsked { lines: vec![line], ..hundred() }
+    }
+
+    #[test]
+    fn money_is_on_an_account_of_money_in_its_currency() {
+        let abroad = |account: u128, currency: &str, at: Option<&str>| MoneyAsked {
+            account: id(account),
+            currency: Some(currency.into()),
+            exchange_rate: at.map(rate),
+            ..hundred()
+        };
+        for (asked, answer) in [
+            (hundred(), ""),
+            (abroad(1010, "USD", Some("0.93")), ""),
+            (abroad(1020, "USD", Some("0.93")), ""),
+            (abroad(1020, "GBP", Some("1.17")), "accountId names 1020 USD, which is kept in USD; the line is in GBP"),
+            (abroad(1010, "EUR", Some("1")), ""),
+            (abroad(1010, "EUR", Some("0.9")), "exchangeRate must be 1 or absent in EUR"),
+            (
+                abroad(1010, "USD", None),
+                "exchangeRate is required, since there is no rate for the day: what is one USD worth in EUR?",
+            ),
+            (MoneyAsked { account: id(1200), ..hundred() }, "accountId names 1200 Accounts receivable"),
+            (MoneyAsked { amount: money("100.001"), ..hundred() }, "amount must have at most 2 decimal places in EUR"),
+            (MoneyAsked { fee: money("0.005"), ..hundred() }, "feeAmount must have at most 2 decimal places in EUR"),
+        ] {
+            let shown = format!("{asked:?}");
+            let found = judged(true, &asked, false, Some("0"));
+            assert!(found.starts_with(answer) && found.is_empty() == answer.is_empty(), "{shown}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_in_lines_is_some_partys() {
+        let of_party = |party: Option<u128>| MoneyAsked { party: party.map(id), ..hundred() };
+        let fee = |fee: &str| MoneyAsked { fee: money(fee), ..hundred() };
+        let control = |code: u128| MoneyAsked { control_account: Some(id(code)), ..of_party(Some(3)) };
+        for (comes_in, asked, exists, rest, answer) in [
+            (true, of_party(Some(3)), true, Some("100"), ""),
+            (true, of_party(Some(3)), false, Some("100"), "partyId names no party"),
+            (true, of_party(None), false, Some("0"), ""),
+            (true, of_party(None), false, Some("0.01"), "partyId is required for what is not in lines"),
+            (true, of_party(None), false, None, "lines come to more than the amount"),
+            // Nothing arrives of less than the bank keeps; a payment costs what it costs.
+            (true, fee("100"), false, Some("0"), ""),
+            (true, fee("100.01"), false, Some("0"), "feeAmount must not be more than the amount"),
+            (false, fee("100.01"), false, Some("0"), ""),
+            (true, control(1200), true, Some("100"), ""),
+            (true, control(2100), true, Some("100"), ""),
+            (true, control(4000), true, Some("100"), "controlAccountId names 4000 Sales"),
+        ] {
+            let shown = format!("{comes_in} {asked:?} {rest:?}");
+            let found = judged(comes_in, &asked, exists, rest);
+            assert!(found.starts_with(answer) && found.is_empty() == answer.is_empty(), "{shown}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_line_goes_where_lines_of_money_may() {
+        for (asked, answer) in [
+            (with_line(6000, "100", true), ""),
+            (with_line(6000, "0.001", false), "lines[0].amount must have at most 2 decimal places in EUR"),
+            (with_line(1200, "100", false), "lines[0].accountId names 1200 Accounts receivable"),
+            (with_line(1020, "100", false), "lines[0].accountId names 1020 USD, which holds money"),
+            (with_line(3200, "100", false), "lines[0].accountId names 3200 Retained earnings"),
+            (with_line(2200, "100", false), ""),
+            (with_line(2200, "100", true), "lines[0].taxCodeId cannot stand on a line that moves an account of tax"),
+        ] {
+            let shown = format!("{:?}", asked.lines);
+            let found = judged(false, &asked, false, Some("0"));
+            assert!(found.starts_with(answer) && found.is_empty() == answer.is_empty(), "{shown}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_comes_in_is_owed_to_the_party() {
+        let figures = |for_party: &str| MoneyFigures {
+            currency: "USD".into(),
+            for_party: money(for_party),
+            ..MoneyFigures::default()
+        };
+        let asked = MoneyAsked { party: Some(id(3)), control_account: Some(id(1200)), ..hundred() };
+        let open = |comes_in: bool, asked: &MoneyAsked, of: &str| {
+            let open = left_open(comes_in, &head("2026-03-10"), asked, &figures(of), worth("93"));
+            open.map(|open| format!("{} {} worth {}", open.amount, open.currency, open.base))
+        };
+        assert_eq!(open(true, &asked, "100").as_deref(), Some("-100 USD worth -93"));
+        assert_eq!(open(false, &asked, "100").as_deref(), Some("100 USD worth 93"));
+        assert_eq!(open(true, &asked, "0"), None);
+        assert_eq!(open(true, &hundred(), "100"), None);
+    }
+}

@@ -131,6 +131,9 @@ impl Credits {
             Err(why) => return said(&why),
         };
         let base = worked.in_base(&exchange(self.invoice.rate)).unwrap();
+        let charged = worked.figures.iter().enumerate().map(|(index, line)| base.charged(index, line).unwrap());
+        let parts = base.nets.iter().copied().chain(charged).chain([base.rounding]);
+        assert_eq!(BookMoney::sum(parts), Ok(base.total), "the parts add up to the total");
         let shown = worked.figures.iter().map(|line| format!("{}+{}", line.net, line.tax)).collect::<Vec<_>>();
         let shown = format!("{} = {} at {}", shown.join(" "), worked.totals.total, base.total);
         let lines = kept(&worked.figures, &base, |index| worked.took(index));
@@ -227,6 +230,24 @@ fn no_more_is_credited_than_was_invoiced() {
             &[],
             vec![of(11, "2", Some("60"))],
             "over_credit; lines[0].unitPrice comes to more than what is left to credit of the line",
+        ),
+        (
+            "a line without one and a line at a price of its own, bound by the whole together",
+            &[],
+            vec![free("1", "60", TAXED()), of(11, "2", Some("20.01"))],
+            "over_credit; lines[1].unitPrice comes to more than what is left to credit of the invoice",
+        ),
+        (
+            "in whatever order",
+            &[],
+            vec![of(11, "2", Some("20.01")), free("1", "60", TAXED())],
+            "over_credit; lines[1].unitPrice comes to more than the 59.98 that are left to credit of the invoice",
+        ),
+        (
+            "and to the last cent",
+            &[],
+            vec![free("1", "60", TAXED()), of(11, "2", Some("20"))],
+            "60+12 40+8 = 120 at 120",
         ),
         ("at another price, by amount", &[], vec![of(11, "2", Some("8"))], "16+3.2 = 19.2 at 19.2"),
         ("tax that was never charged", &[], vec![free("1", "50", TaxChoice::None)], "50+0 = 50 at 50"),

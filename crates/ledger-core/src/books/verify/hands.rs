@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// What one hand does at a time.
 enum Work {
@@ -27,6 +28,18 @@ enum Work {
     Chain(Beginning),
     /// The seals of a table, from here on; the same.
     Rows(&'static Table, Span),
+}
+
+impl Work {
+    /// What the log calls it.
+    fn named(&self) -> String {
+        match self {
+            Self::Part(part) => format!("{part:?}"),
+            Self::Taxed(_) => "TaxedDocuments".into(),
+            Self::Chain(_) => "Chain".into(),
+            Self::Rows(table, _) => table.name.into(),
+        }
+    }
 }
 
 /// What is found so far.
@@ -132,6 +145,7 @@ impl<'h> Bench<'h> {
         let trusted = self.since.map_or(BEFORE_THE_FIRST, |head| head.entry_number);
         let reader = if progress.is_some() { reader.reading_for(host) } else { reader };
         while let Some(work) = self.next().await {
+            let (named, begun) = (work.named(), Instant::now());
             match work {
                 Work::Part(part) => match part.prove(&reader, &told, trusted).await {
                     Ok(Proved { checks, digest }) => {
@@ -175,6 +189,7 @@ impl<'h> Bench<'h> {
                     host.read(rows_of(read)?);
                 }
             }
+            tracing::debug!(part = named, micros = begun.elapsed().as_micros(), "a part was proved");
         }
         Ok(())
     }

@@ -60,3 +60,39 @@ fn other(field: &str) -> Error {
     let why = "cannot change with a posted document; leave them out, add one to its allocations or remove one of them";
     Error::field(field, why)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{day, id, money, settlement};
+
+    #[test]
+    fn what_is_read_and_sent_back_is_what_there_is() {
+        let row = settlement("100", "5");
+        let same = AllocationAsked {
+            target: row.target_id,
+            target_type: None,
+            amount: money("100"),
+            source_amount: Some(row.source_amount),
+            discount: money("5"),
+            write_off: money("0"),
+            write_off_account: None,
+            withheld: money("0"),
+            date: Some(row.date),
+        };
+        for (asked, holds) in [
+            (same.clone(), true),
+            // What it leaves out is as it was worked out.
+            (AllocationAsked { source_amount: None, date: None, ..same.clone() }, true),
+            (AllocationAsked { target: id(9), ..same.clone() }, false),
+            (AllocationAsked { amount: money("99"), ..same.clone() }, false),
+            (AllocationAsked { source_amount: Some(money("99")), ..same.clone() }, false),
+            (AllocationAsked { date: Some(day("2026-03-11")), ..same.clone() }, false),
+            (AllocationAsked { discount: money("0"), ..same.clone() }, false),
+            (AllocationAsked { write_off: money("1"), ..same.clone() }, false),
+            (AllocationAsked { withheld: money("1"), ..same.clone() }, false),
+        ] {
+            assert_eq!(is(&asked, &row), holds, "{asked:?}");
+        }
+    }
+}

@@ -7,7 +7,9 @@ use crate::money::Money;
 use books::cx::Cx;
 use books::tax_facts::shown_by;
 use rules::tax::exact::Coin;
+use rules::tax::facts::TaxFact;
 use rules::tax::settlement::to_keep_back;
+use schema::business::Tolerance;
 use schema::tables::open_items;
 use words::sown::{Fault, sown};
 
@@ -21,22 +23,69 @@ pub(super) async fn check(cx: &Cx<'_>, path: &str, target: &open_items::Model, a
     let settings = &cx.business()?.settings;
     let places = decimals(target)?;
     let shown = shown_by(cx, target.document_id).await?;
-    let too_large = |_| Error::too_large();
-    let (most, why) = if shown.is_empty() {
-        (asked.amount, "the amount: what is settled shows no tax that is kept back")
-    } else {
-        let coin = Coin { decimals: places, rounding: settings.rounding_mode.rounding() };
-        let whole = to_keep_back(&shown, coin).map_err(too_large)?;
-        let before = of_documents(cx, &[target.document_id]).await?;
-        let before = before.iter().filter(|one| one.target_id == target.id).map(|one| one.withheld);
-        let left = whole.minus(Money::sum(before).map_err(too_large)?).map_err(too_large)?;
-        let play = settings.tax_override_tolerance.0.checked_mul(Money::smallest(places).units());
-        let play = Money::from_units(play.ok_or_else(Error::too_large)?);
-        (left.plus(play).map_err(too_large)?, "what is left of the tax that is shown as kept back")
-    };
+    let before = if shown.is_empty() { Vec::new() } else { of_documents(cx, &[target.document_id]).await? };
+    let before = before.iter().filter(|one| one.target_id == target.id).map(|one| one.withheld);
+    let coin = Coin { decimals: places, rounding: settings.rounding_mode.rounding() };
+    let (most, why) = most(&shown, before, asked.amount, (coin, settings.tax_override_tolerance))?;
     if asked.withheld <= most {
         return Ok(());
     }
     let most = Ord::max(most, Money::ZERO).with_decimals(places);
     Err(Error::field(&format!("{path}withheldAmount"), format!("must be at most {most}, {why}")))
+}
+
+/// The most that may be kept back beside an amount, and what that is: given what the document shows, and what was kept back of
+/// it before.
+fn most(
+    shown: &[TaxFact],
+    before: impl Iterator<Item = Money>,
+    amount: Money,
+    (coin, tolerance): (Coin, Tolerance),
+) -> Result<(Money, &'static str)> {
+    if shown.is_empty() {
+        return Ok((amount, "the amount: what is settled shows no tax that is kept back"));
+    }
+    let too_large = |_| Error::too_large();
+    let whole = to_keep_back(shown, coin).map_err(too_large)?;
+    let left = whole.minus(Money::sum(before).map_err(too_large)?).map_err(too_large)?;
+    let play = tolerance.0.checked_mul(Money::smallest(coin.decimals).units());
+    let play = Money::from_units(play.ok_or_else(Error::too_large)?);
+    Ok((left.plus(play).map_err(too_large)?, "what is left of the tax that is shown as kept back"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::Rounding;
+    use crate::samples::{money, percent};
+
+    /// The most beside an amount, where a document shows so much as the base of ten percent.
+    fn found(shown: &[&str], before: &[&str], (decimals, coins): (u32, i64)) -> String {
+        let fact = |base: &&str| TaxFact { base: money(base), rate: Some(percent("10")), ..TaxFact::default() };
+        let shown: Vec<TaxFact> = shown.iter().map(fact).collect();
+        let coin = Coin { decimals, rounding: Rounding::HalfUp };
+        let before = before.iter().map(|text| money(text));
+        most(&shown, before, money("450"), (coin, Tolerance(coins))).unwrap().0.to_string()
+    }
+
+    #[test]
+    fn no_more_is_kept_back_than_the_document_shows() {
+        for (shown, before, coins, most) in [
+            // Kernel 2.7: ten percent of 500.00, and the few coins by which papers differ.
+            (&["500"][..], &[][..], (2, 5), "50.05"),
+            (&["500"], &[], (2, 0), "50"),
+            (&["500"], &["30"], (2, 5), "20.05"),
+            (&["500"], &["30", "20.05"], (2, 5), "0"),
+            (&["500", "100"], &[], (2, 0), "60"),
+            // A credit shows it with a minus.
+            (&["-500"], &[], (2, 0), "50"),
+            // All of them are rounded at once.
+            (&["0.33", "0.33", "0.33"], &[], (2, 0), "0.1"),
+            (&["505"], &[], (0, 1), "52"),
+            // Without a rate to go by, at most as much as is paid.
+            (&[], &[], (2, 5), "450"),
+        ] {
+            assert_eq!(found(shown, before, coins), most, "{shown:?} {before:?} {coins:?}");
+        }
+    }
 }

@@ -1,0 +1,56 @@
+// Amounts are decimal texts from the wire to the screen and back. Nothing here reckons with them.
+
+/** A number as it came, to the last digit. */
+export class Decimal {
+  constructor(text) {
+    this.text = String(text);
+  }
+  toString() {
+    return this.text;
+  }
+  toJSON() {
+    return `\uF8FF${this.text}\uF8FF`;
+  }
+  get isNegative() {
+    return this.text.startsWith("-") && !this.isZero;
+  }
+  get isZero() {
+    return /^-?[0.]*$/.test(this.text);
+  }
+  /** What is shown where the sign is said in other words. */
+  get size() {
+    return new Decimal(this.text.replace(/^-/, ""));
+  }
+}
+
+export const isDecimal = (value) => value instanceof Decimal;
+
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** JSON, with every number kept as the text that it was. */
+export function read(text) {
+  const kept = text.replace(TOKENS, (token) => (token[0] === '"' ? token : `{"\uF8FF":"${token}"}`));
+  return JSON.parse(kept, (_, value) =>
+    value !== null && typeof value === "object" && typeof value["\uF8FF"] === "string" ? new Decimal(value["\uF8FF"]) : value,
+  );
+}
+
+/** JSON again, with numbers as they were. */
+export function write(value, indent) {
+  return JSON.stringify(value, null, indent).replace(/"\uF8FF(-?\d+(?:\.\d+)?)\uF8FF"/g, "$1");
+}
+
+/** A count, such as of records. Never an amount. */
+export const count = (value) => Number(String(value ?? 0));
+
+/** Which of two texts of digits is the larger, for sorting and for telling less from more; without reckoning. */
+export function compare(left, right) {
+  const parts = (value) => {
+    const [whole, rest = ""] = value.size.text.split(".");
+    return [whole.replace(/^0+/, ""), rest.replace(/0+$/, "")];
+  };
+  if (left.isNegative !== right.isNegative) return left.isNegative ? -1 : 1;
+  const [[a, b], [c, d]] = [parts(left), parts(right)];
+  const order = a.length - c.length || (a < c ? -1 : a > c ? 1 : b < d ? -1 : b > d ? 1 : 0);
+  return left.isNegative ? -order : order;
+}

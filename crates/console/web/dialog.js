@@ -1,0 +1,83 @@
+// Questions before something is done, and words after it was.
+
+import { Refused } from "./api.js";
+import { fresh, h, icon } from "./dom.js";
+import { t } from "./texts.js";
+
+/** Says what went wrong, in the reader's words where the server's would not help. */
+export function explain(error) {
+  if (!(error instanceof Refused)) return String(error.message ?? error);
+  const known = {
+    offline: t("The server cannot be reached. Nothing was lost; try again in a moment."),
+    forbidden: t("You may not do this here. Whoever keeps the company's users can change that."),
+    not_found: t("It is not there, or not for you."),
+    precondition_failed: t("Somebody else has changed this meanwhile."),
+    rate_limited: t("Too many requests at once. Try again in a minute."),
+  }[error.code];
+  const told = Object.entries(error.errors).map(([field, messages]) => `${field}: ${messages.join("; ")}`);
+  if (error.status === 404 && error.code === null) return t("This server does not serve dialect B any more.");
+  return [known ?? error.message, ...told].join("\n");
+}
+
+/** A word at the edge of the page, which is read aloud as well. */
+export function tell(text, isBad = false) {
+  const place = document.getElementById("told");
+  for (const old of place.querySelectorAll(".toast:not(.bad)")) old.remove();
+  const word = h(
+    "div",
+    { class: isBad ? "toast bad" : "toast" },
+    h("span", {}, text),
+    h("button", { type: "button", class: "plain", "aria-label": t("Close"), onclick: () => word.remove() }, icon("close")),
+  );
+  place.append(word);
+  if (!isBad) setTimeout(() => word.remove(), 6000);
+}
+
+export const fault = (error) => {
+  if (error.name !== "AbortError") tell(explain(error), true);
+};
+
+/**
+ * A dialog with a form in it. `act` is called with a function that closes it; what it throws is shown inside, and the dialog stays.
+ */
+export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("Cancel"), mustAnswer = false, closed }) {
+  const heading = fresh("dialog");
+  const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
+  const buttons = h("div", { class: "buttons" });
+  const form = h(
+    "form",
+    { method: "dialog", novalidate: true },
+    h("h2", { id: heading }, title),
+    wrong,
+    h("div", { class: "dialog-body" }, body),
+    buttons,
+  );
+  const box = h("dialog", { class: wide ? "wide" : null, "aria-labelledby": heading }, form);
+  if (confirm) buttons.append(h("button", { type: "submit", class: isGrave ? "grave" : "main" }, confirm));
+  if (cancel) buttons.append(h("button", { type: "button", onclick: () => box.close() }, cancel));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    buttons.firstChild.disabled = true;
+    try {
+      await act(() => box.close(), form);
+    } catch (error) {
+      wrong.textContent = explain(error);
+      wrong.hidden = false;
+    }
+    buttons.firstChild.disabled = false;
+  });
+  if (mustAnswer) box.addEventListener("cancel", (event) => event.preventDefault());
+  box.addEventListener("close", () => {
+    box.remove();
+    closed?.();
+  });
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+export const copy = (text) =>
+  navigator.clipboard?.writeText(text).then(
+    () => tell(t("Copied.")),
+    () => tell(t("Copying is not allowed here; mark the text instead."), true),
+  );

@@ -1,0 +1,451 @@
+// Writing a record: the form, what it comes to while it is written, and what the server says of it.
+
+import { Refused, ask, list, newKey } from "./api.js";
+import { Decimal, write } from "./decimal.js";
+import { dialog, explain, fault, tell } from "./dialog.js";
+import { h, later, replace } from "./dom.js";
+import { Form } from "./form.js";
+import { amount, date, money, shown, today } from "./format.js";
+import { currency, knowCompanies, noun } from "./frame.js";
+import { called, remember } from "./names.js";
+import { heading, postings, trailTo, waiting } from "./parts.js";
+import { RESOURCES } from "./resources.js";
+import { go, here, onLeave, path } from "./route.js";
+import { bodyOf } from "./schema.js";
+import { label, t, word } from "./texts.js";
+
+/** What is shown once and never again. */
+const SECRETS = ["invitationCode", "secret"];
+
+/** A few names of a body that the form does not ask for: who writes by hand has buttons for them, or no use. */
+const HIDDEN = ["status", "allocations", "externalId", "systemAccounts", "chartTemplate", "batchId"];
+
+const partyKind = (known) => (known.customer ? { isCustomer: "true" } : known.supplier ? { isSupplier: "true" } : {});
+
+/** What an item brings along to a line that is still empty. */
+function takeItem(form, known, record, line) {
+  const cells = form.rows?.[line];
+  const put = (name, value) => {
+    const cell = cells?.find((one) => one.name === name);
+    if (cell && cell.get() === null && value !== null && value !== undefined) cell.set(value);
+  };
+  put("description", known.supplier ? (record.purchaseDescription ?? record.description) : record.description);
+  put("quantity", "1");
+  put("unitPrice", known.supplier ? record.purchasePrice : record.salePrice);
+  put("unitCost", record.purchasePrice);
+  put("taxCodeId", known.supplier ? record.purchaseTaxCodeId : record.salesTaxCodeId);
+}
+
+/** The tax that the server worked out is not sent back where what it was worked out from has changed. */
+function withoutOldTax(body, before) {
+  const headSame = ["pricesIncludeTax", "discountPercent", "discountAmount", "currency", "exchangeRate"].every(
+    (name) => String(body[name] ?? "") === String(before[name] ?? ""),
+  );
+  const known = new Map((before.lines ?? []).map((line) => [line.id, line]));
+  const same = (line) => {
+    const old = known.get(line.id);
+    return old && headSame && Object.keys(line).every((name) => write(line[name] ?? null) === write(old[name] ?? null));
+  };
+  if (Array.isArray(body.lines)) for (const line of body.lines) if ("taxAmount" in line && !same(line)) delete line.taxAmount;
+  return body;
+}
+
+/** Invoices and bills that a receipt or payment may settle, each with what of it is paid. */
+function settling(form, first, changed) {
+  const place = h("div", {});
+  const fields = new Map();
+  let party = null;
+  const draw = async () => {
+    const chosen = form.fields.get("partyId")?.get() ?? null;
+    if (chosen === party) return;
+    party = chosen;
+    fields.clear();
+    if (party === null) return void replace(place);
+    let items;
+    try {
+      items = (await list(`parties/${party}/open-items`, { pageSize: 100 })).items;
+    } catch (error) {
+      return void fault(error);
+    }
+    const settles = form.segment === "receipts" ? ["salesInvoice", "debitNote"] : ["purchaseInvoice", "creditNote"];
+    const open = items.filter((one) => settles.includes(one.type));
+    const row = (item) => {
+      const input = h("input", {
+        type: "text",
+        inputmode: "decimal",
+        class: "amount",
+        "aria-label": t("Settle of {number}", { number: item.documentNumber }),
+        value: first?.targetId === item.id ? shown(first.amount ?? item.openAmount) : "",
+        oninput: changed,
+      });
+      fields.set(item, input);
+      const all = h(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            input.value = shown(item.openAmount);
+            changed();
+          },
+        },
+        t("All"),
+      );
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, item.documentNumber),
+        h("td", { "data-label": label("dueDate") }, date(item.dueDate)),
+        h("td", { class: "figure", "data-label": t("Open") }, money(item.openAmount, item.currency)),
+        h("td", { class: "figure", "data-label": t("Settles") }, h("div", { class: "settle" }, input, all)),
+      );
+    };
+    replace(
+      place,
+      h(
+        "section",
+        { class: "card" },
+        h("h2", {}, t("What it settles")),
+        open.length === 0
+          ? h("p", { class: "quiet" }, t("Nothing of this party is open. The amount stays as an advance."))
+          : h(
+              "div",
+              { class: "scroll" },
+              h(
+                "table",
+                { class: "list" },
+                h(
+                  "thead",
+                  {},
+                  h(
+                    "tr",
+                    {},
+                    h("th", { scope: "col" }, t("Document")),
+                    h("th", { scope: "col" }, label("dueDate")),
+                    h("th", { scope: "col", class: "figure" }, t("Open")),
+                    h("th", { scope: "col", class: "figure" }, t("Settles")),
+                  ),
+                ),
+                h("tbody", {}, open.map(row)),
+              ),
+            ),
+      ),
+    );
+    changed();
+  };
+  const read = () =>
+    [...fields]
+      .filter(([, input]) => input.value.trim() !== "")
+      .map(([item, input]) => ({ targetId: item.id, targetType: item.type, amount: amount(input.value) }));
+  return { place, draw, read };
+}
+
+export function totals(record, unit) {
+  const row = (name, value, isSum) =>
+    value === null || value === undefined || (!isSum && value.isZero)
+      ? null
+      : h("div", { class: isSum ? "sum" : null }, h("dt", {}, name), h("dd", {}, money(value, unit)));
+  const taxes = (record.taxSummary ?? []).map((one) => row(`${one.name} ${shown(one.rate)} %`, one.amount));
+  return h(
+    "dl",
+    { class: "totals" },
+    row(t("Subtotal"), record.subtotal),
+    row(label("discountTotal"), record.discountTotal && new Decimal(`-${record.discountTotal}`)),
+    taxes,
+    row(label("roundingAmount"), record.roundingAmount),
+    row(label("withheldTotal"), record.withheldTotal),
+    row(t("Total"), record.total ?? record.amount ?? record.totalDebit ?? record.totalValue ?? record.unrealisedGain, true),
+    row(label("unallocatedAmount"), record.unallocatedAmount),
+  );
+}
+
+export async function editView(main, segment, id) {
+  const known = RESOURCES[segment];
+  replace(main, waiting());
+  const isNew = id === null;
+  const [schema, found] = await Promise.all([
+    bodyOf(`${known.stem}${isNew ? "Create" : "Update"}`),
+    isNew ? null : ask("GET", `/${segment}/${id}`),
+  ]);
+  if (schema === null)
+    return void replace(main, heading(label(known.stem)), h("p", {}, t("This cannot be changed; what is there stays.")));
+  const before = found?.data ?? null;
+  let etag = found?.etag ?? null;
+  const { targetId, settled, ...given } = here().query;
+  const start = before ?? {
+    ...(known.isDocument ? { date: today() } : {}),
+    ...known.start,
+    ...(segment === "businesses" ? {} : given),
+  };
+  if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
+  const title = isNew ? t("New: {what}", { what: label(noun(segment)) }) : t("Edit {what}", { what: called(before, segment) });
+  const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
+  let turn = 0;
+  let stopping = null;
+  const isDraft = isNew || before.status === "draft";
+
+  const form = new Form({
+    schema,
+    value: start,
+    segment,
+    isNew,
+    main: known.main ?? [],
+    lineField: known.lineField ?? "lines",
+    lineColumns: known.lines ?? [],
+    linesTitle: known.linesTitle,
+    firstLines: known.firstLines,
+    hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
+    narrow: (name) =>
+      name === "partyId"
+        ? partyKind(known)
+        : name === "accountId" && known.allocates
+          ? { type: "bank,cash,creditCard" }
+          : name === "itemId" && segment === "stock-adjustments"
+            ? { type: "stock" }
+            : {},
+    chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
+    changed: () => {
+      settle?.draw();
+      look();
+    },
+  });
+  const settle =
+    known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
+
+  const read = (status) => {
+    const body = withoutOldTax(form.read(), before ?? {});
+    if (known.isDocument && status) body.status = status;
+    else if (known.isDocument && before?.status) body.status = before.status;
+    const allocations = settle?.read() ?? [];
+    if (allocations.length > 0) body.allocations = allocations;
+    return body;
+  };
+  const method = isNew ? "POST" : "PUT";
+  const address = isNew ? `/${segment}` : `/${segment}/${id}`;
+
+  /** What the server would make of it; an older answer never stands over a newer one. */
+  const rehearse = async () => {
+    const mine = ++turn;
+    stopping?.abort();
+    const lacks = (schema.required ?? []).filter(
+      (name) => [null, undefined].includes(form.read()[name]) || form.read()[name].length === 0,
+    );
+    if (lacks.length > 0)
+      return void replace(
+        preview,
+        h("h2", {}, t("What it comes to")),
+        h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map(label).join(", ") })),
+      );
+    stopping = new AbortController();
+    try {
+      const { data } = await ask(method, address, {
+        query: { dryRun: "true" },
+        body: read(isDraft ? "posted" : null),
+        signal: stopping.signal,
+        as: "rehearsal",
+      });
+      if (mine !== turn) return;
+      const unit = data.currency ?? currency();
+      replace(
+        preview,
+        h("h2", {}, t("What it comes to")),
+        totals(data, unit),
+        data.postings?.length > 0
+          ? [h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book"))]
+          : h("p", { class: "quiet small" }, t("Nothing is booked by it.")),
+      );
+    } catch (error) {
+      if (mine !== turn || error.name === "AbortError") return;
+      const missing = error instanceof Refused ? Object.keys(error.errors).length : 0;
+      replace(
+        preview,
+        h("h2", {}, t("What it comes to")),
+        h(
+          "p",
+          { class: "quiet" },
+          missing > 0
+            ? t("To be mended: {fields}", {
+                fields: Object.keys(error.errors)
+                  .map((one) =>
+                    label(
+                      one
+                        .replace(/\[\d+\]/g, "")
+                        .split(".")
+                        .at(-1),
+                    ),
+                  )
+                  .filter((one, at, all) => all.indexOf(one) === at)
+                  .join(", "),
+              })
+            : explain(error),
+        ),
+      );
+    }
+  };
+  const soon = later(250, rehearse);
+  const look = () => known.isDocument && soon();
+
+  let key = newKey();
+  let said = null;
+  const save = async (status, button) => {
+    const body = read(status);
+    const text = write(body);
+    if (said !== null && said !== text) key = newKey();
+    said = text;
+    const headers = { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) };
+    for (const one of buttons) one.disabled = true;
+    try {
+      const { data } = await ask(method, address, { body, headers });
+      form.isDirty = false;
+      onLeave(null);
+      remember(segment, data);
+      if (segment === "businesses") await knowCompanies();
+      tell(
+        known.isDocument
+          ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status) })
+          : t("{what} is saved.", { what: called(data, segment) }),
+      );
+      go(segment === "businesses" && isNew ? `/c/${data.id}` : path(segment, data.id), { asks: false });
+      showOnce(data);
+    } catch (error) {
+      if (error instanceof Refused && error.status === 412) await outrun();
+      else if (error instanceof Refused && Object.keys(error.errors).length > 0)
+        form.showErrors(error.errors, t("The server does not take it like this:"));
+      else if (error instanceof Refused) form.showErrors({}, explain(error));
+      else fault(error);
+    } finally {
+      for (const one of buttons) one.disabled = false;
+    }
+  };
+
+  /** Somebody else was faster: both versions side by side, and the reader decides. */
+  const outrun = async () => {
+    const now = await ask("GET", `/${segment}/${id}`);
+    const mine = read(null);
+    const differ = Object.keys(mine).filter(
+      (name) =>
+        write(mine[name] ?? null) !== write(now.data[name] ?? null) &&
+        write(before[name] ?? null) !== write(now.data[name] ?? null),
+    );
+    const words = (value) =>
+      value === null || value === undefined
+        ? "–"
+        : typeof value === "object" && !("text" in value)
+          ? write(value, 1)
+          : shown(value);
+    const rows = differ.map((name) =>
+      h("tr", {}, h("th", { scope: "row" }, label(name)), h("td", {}, words(now.data[name])), h("td", {}, words(mine[name]))),
+    );
+    dialog({
+      title: t("Somebody else has changed this meanwhile"),
+      wide: true,
+      confirm: t("Keep mine"),
+      isGrave: true,
+      cancel: t("Back to the form"),
+      body: [
+        h(
+          "p",
+          {},
+          t(
+            "Since you opened it, version {theirs} was saved. You can keep yours, which overwrites it, or begin again from theirs.",
+            { theirs: shown(now.data.version) },
+          ),
+        ),
+        rows.length > 0
+          ? h(
+              "table",
+              { class: "list" },
+              h(
+                "thead",
+                {},
+                h(
+                  "tr",
+                  {},
+                  h("th", { scope: "col" }, t("Field")),
+                  h("th", { scope: "col" }, t("Theirs")),
+                  h("th", { scope: "col" }, t("Yours")),
+                ),
+              ),
+              h("tbody", {}, rows),
+            )
+          : h("p", { class: "quiet" }, t("The fields that you see are the same; what was changed is not among them.")),
+        h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, t("Begin again from theirs"))),
+      ],
+      async act(close) {
+        etag = now.etag;
+        close();
+        await save(null);
+      },
+    });
+  };
+
+  const button = (text, status, isMain, keys) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: isMain ? "main" : null,
+        id: status ?? "save",
+        "aria-keyshortcuts": keys,
+        onclick: () => save(status),
+      },
+      text,
+    );
+  const buttons =
+    known.isDocument && isDraft
+      ? [button(postWord(segment), "posted", true, "Control+Enter"), button(t("Save as draft"), "draft", false, "Control+S")]
+      : [button(t("Save"), null, true, "Control+Enter")];
+  const keys = (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    const at = event.key === "Enter" ? 0 : event.key === "s" ? buttons.length - 1 : -1;
+    if (at < 0) return;
+    event.preventDefault();
+    buttons[at].click();
+  };
+  const isDirty = () => form.isDirty === true;
+  onLeave(Object.assign(() => !isDirty() || confirm(t("Leave without saving?")), { isDirty }));
+  const cancel = h("a", { class: "button", href: isNew ? path(segment) : path(segment, id) }, t("Cancel"));
+  replace(
+    main,
+    heading(title, { trail: trailTo(segment) }),
+    h(
+      "form",
+      {
+        class: known.isDocument ? "edit" : "edit narrow",
+        novalidate: true,
+        autocomplete: "off",
+        onsubmit: (event) => event.preventDefault(),
+        onkeydown: keys,
+      },
+      h(
+        "div",
+        { class: "edit-main" },
+        form.wrong,
+        h("section", { class: "card" }, form.head),
+        settle?.place,
+        form.lines ? h("section", { class: "card" }, form.lines) : null,
+        form.more ? h("section", { class: "card" }, form.more) : null,
+        h("div", { class: "buttons" }, buttons, cancel),
+      ),
+      known.isDocument ? preview : null,
+    ),
+  );
+  if (isNew) form.head.querySelector("input, select")?.focus({ preventScroll: true });
+  await settle?.draw();
+  if (known.isDocument) rehearse();
+}
+
+const postWord = (segment) => (["sales-orders", "purchase-orders"].includes(segment) ? t("Confirm the order") : t("Post"));
+
+/** Codes and keys that are shown now and never again. */
+export function showOnce(record) {
+  const secrets = SECRETS.filter((name) => record?.[name]);
+  if (secrets.length === 0) return;
+  dialog({
+    title: t("Shown only now"),
+    cancel: t("I have kept it"),
+    body: [
+      h("p", {}, t("Keep this in a safe place. It is not shown again.")),
+      secrets.map((name) => h("p", {}, h("strong", {}, label(name)), h("br"), h("code", { class: "secret" }, record[name]))),
+    ],
+  });
+}

@@ -1,0 +1,107 @@
+// Money, quantities and days as the reader writes them; and what the reader typed, as the server takes it.
+
+import { Decimal, isDecimal } from "./decimal.js";
+import { language } from "./texts.js";
+
+const locale = () => navigator.languages.find((one) => one.startsWith(language())) ?? language();
+
+const kept = new Map();
+function numbers(options) {
+  const key = JSON.stringify([locale(), options]);
+  if (!kept.has(key)) kept.set(key, new Intl.NumberFormat(locale(), options));
+  return kept.get(key);
+}
+
+const places = (text) => text.split(".")[1]?.length ?? 0;
+
+/** An amount with its currency; the formatter is given the text, so that no digit is lost. */
+export function money(value, currency) {
+  if (value === null || value === undefined) return "";
+  const shown = Math.max(2, places(String(value)));
+  const options = currency
+    ? { style: "currency", currency, minimumFractionDigits: currencyPlaces(currency), maximumFractionDigits: shown }
+    : { minimumFractionDigits: 2, maximumFractionDigits: shown };
+  return numbers(options).format(String(value));
+}
+
+const currencyPlaces = (currency) => numbers({ style: "currency", currency }).resolvedOptions().minimumFractionDigits;
+
+/** A figure of a table, where the currency stands above. Cents are shown where they came. */
+export function figure(value) {
+  const shown = places(String(value));
+  return numbers({ minimumFractionDigits: shown === 1 ? 2 : shown, maximumFractionDigits: Math.max(shown, 2) }).format(
+    String(value),
+  );
+}
+
+export const number = (value) => numbers({ maximumFractionDigits: 10 }).format(String(value));
+
+/** Without cents, where only the size counts. */
+export const rough = (value, currency) =>
+  numbers({ style: "currency", currency, maximumFractionDigits: 0 }).format(String(value));
+
+export function date(text, style = "medium") {
+  if (!text) return "";
+  const [year, month, day] = text.split("-").map(Number);
+  return new Intl.DateTimeFormat(locale(), { dateStyle: style, timeZone: "UTC" }).format(Date.UTC(year, month - 1, day));
+}
+
+export function monthName(text) {
+  const [year, month] = text.split("-").map(Number);
+  return new Intl.DateTimeFormat(locale(), { month: "short", timeZone: "UTC" }).format(Date.UTC(year, month - 1, 1));
+}
+
+export const time = (text) =>
+  text ? new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";
+
+const iso = (day) =>
+  `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
+export const today = () => iso(new Date());
+/** The first or last day of a month that is so many months away. */
+export function monthEdge(away, edge) {
+  const now = new Date();
+  return iso(
+    edge === "first"
+      ? new Date(now.getFullYear(), now.getMonth() + away, 1)
+      : new Date(now.getFullYear(), now.getMonth() + away + 1, 0),
+  );
+}
+export const inDays = (days) => {
+  const now = new Date();
+  return iso(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+};
+
+const isDay = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text);
+const isTime = (text) => /^\d{4}-\d{2}-\d{2}T/.test(text);
+
+/** A value of a record, as a text. */
+export function shown(value) {
+  if (value === null || value === undefined) return "";
+  if (isDecimal(value)) return figure(value);
+  if (typeof value === "string" && isDay(value)) return date(value);
+  if (typeof value === "string" && isTime(value)) return time(value);
+  return String(value);
+}
+
+/** What stands in a field for typing. */
+export const typed = (value) => (isDecimal(value) ? value.text.replace(".", decimalPoint()) : String(value ?? ""));
+
+const decimalPoint = () =>
+  numbers({})
+    .formatToParts("1.5")
+    .find((part) => part.type === "decimal").value;
+
+/** `1.234,56` and `1,234.56` both mean what the reader means; what is no number goes to the server as it is. */
+export function amount(text) {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, "");
+  if (plain === "") return null;
+  const last = Math.max(plain.lastIndexOf("."), plain.lastIndexOf(","));
+  if (last < 0) return /^-?\d+$/.test(plain) ? new Decimal(plain) : text;
+  const mark = plain[last];
+  const isMixed = plain.includes(".") && plain.includes(",");
+  const repeats = plain.split(mark).length > 2;
+  const groups = /^-?\d{1,3}([.,]\d{3})+$/.test(plain);
+  const isPoint = isMixed || (!repeats && (mark === decimalPoint() || !groups));
+  const whole = isPoint ? `${plain.slice(0, last).replace(/[.,]/g, "")}.${plain.slice(last + 1)}` : plain.replace(/[.,]/g, "");
+  return /^-?\d*\.?\d+$/.test(whole) ? new Decimal(whole.replace(/^(-?)\./, "$10.")) : text;
+}

@@ -1,0 +1,249 @@
+// The first page: money, who owes what, what was earned, and what needs doing.
+
+import { get, list } from "./api.js";
+import { ages, bars } from "./chart.js";
+import { isDecimal } from "./decimal.js";
+import { h, icon, replace } from "./dom.js";
+import { explain } from "./dialog.js";
+import { money, monthEdge, monthName, rough, time, today } from "./format.js";
+import { business, currency, may, noun } from "./frame.js";
+import { linkTo } from "./names.js";
+import { badge, empty, heading } from "./parts.js";
+import { RESOURCES, segmentOfStem } from "./resources.js";
+import { path, withQuery } from "./route.js";
+import { label, t } from "./texts.js";
+
+/** A part of the page that is filled when its figures are there; where they may not be seen, it says so. */
+function part(title, ask, draw, wide = false) {
+  const inner = h("div", { class: "part" }, h("p", { class: "quiet" }, "…"));
+  ask().then(
+    (told) => replace(inner, draw(told)),
+    (error) => replace(inner, h("p", { class: "quiet" }, explain(error))),
+  );
+  return h("section", { class: wide ? "card wide" : "card" }, h("h2", {}, title), inner);
+}
+
+const figureOf = (report, rowKey, columnKey) => {
+  const row = report.rows.find((one) => one.key === rowKey);
+  return row?.values[report.columns.findIndex((one) => one.key === columnKey)] ?? null;
+};
+
+function head(title, address, ask, draw) {
+  const value = h("p", { class: "big" }, "…");
+  const under = h("p", { class: "quiet small" });
+  ask().then(
+    (told) => {
+      const [big, small] = draw(told);
+      replace(value, big);
+      replace(under, small);
+    },
+    (error) => replace(under, explain(error)),
+  );
+  return h("a", { class: "card head", href: address }, h("h2", {}, title), value, under);
+}
+
+function owed(kind) {
+  const asked = get(`/reports/${kind}-aging`, { asOf: today() });
+  asked.catch(() => null);
+  return asked;
+}
+
+/** What is not yet due is one, and all the rest is late. */
+function late(report) {
+  const names = report.columns.map((one) => one.key);
+  const first = names.indexOf("total");
+  const row = report.rows.find((one) => one.key === "total");
+  if (!row) return t("Nothing open");
+  const isLate = row.values.slice(1, first).some((one) => isDecimal(one) && !one.isZero);
+  const current = row.values[0];
+  return isLate ? t("of it not yet due: {amount}", { amount: money(current, report.currency) }) : t("Nothing is overdue");
+}
+
+function aging(kind, report) {
+  const row = report.rows.find((one) => one.key === "total");
+  const end = report.columns.findIndex((one) => one.key === "total");
+  if (!row) return empty(t("Nothing open"));
+  const points = report.columns
+    .slice(0, end)
+    .map((column, at) => ({
+      name: t(column.label),
+      value: row.values[at],
+      href: withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() }),
+    }));
+  return ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
+}
+
+const DRAFTS = Object.keys(RESOURCES).filter((segment) => RESOURCES[segment].isDocument);
+
+/** What waits for somebody: overdue invoices, drafts, orders that are not done. */
+async function todo() {
+  const count = async (segment, status, text) => {
+    if (!may(`${noun(segment)}.view`)) return null;
+    const { total } = await list(segment, { status, pageSize: 1 }, { quiet: true });
+    return total > 0 ? { total, text, href: withQuery(path(segment), { status }), isLate: status === "overdue" } : null;
+  };
+  const named = (segment) => label(RESOURCES[segment].stem);
+  const all = await Promise.all([
+    count("sales-invoices", "overdue", t("Invoices overdue")),
+    count("purchase-invoices", "overdue", t("Bills overdue")),
+    count("sales-orders", "open,partiallyFulfilled", t("Orders to deliver")),
+    count("purchase-orders", "open,partiallyReceived", t("Orders to receive")),
+    count("delivery-notes", "posted,partiallyInvoiced", t("Deliveries to invoice")),
+    count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
+    ...DRAFTS.map((segment) => count(segment, "draft", t("Drafts: {what}", { what: named(segment) }))),
+  ]);
+  return all.filter(Boolean);
+}
+
+function todoList(items) {
+  if (items.length === 0) return h("p", { class: "done" }, icon("check"), t("Nothing waits for you."));
+  return h(
+    "ul",
+    { class: "todo" },
+    items.map((one) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: one.href },
+          h("span", {}, one.text),
+          h("span", { class: one.isLate ? "badge late" : "badge plain" }, one.total),
+        ),
+      ),
+    ),
+  );
+}
+
+function latest({ items }) {
+  const one = (record) => {
+    const segment = segmentOfStem(record.resource);
+    const name = record.after?.number ?? record.after?.name ?? label(record.resource);
+    return h(
+      "li",
+      {},
+      badge(record.action),
+      " ",
+      segment && record.action !== "deleted"
+        ? linkTo(segment, record.resourceId, record.after?.id === record.resourceId ? name : undefined)
+        : name,
+      h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`),
+    );
+  };
+  return [
+    h("ul", { class: "latest" }, items.map(one)),
+    h("p", {}, h("a", { href: path("audit-log") }, t("The whole audit log"))),
+  ];
+}
+
+/** A company without documents is told the first steps. */
+async function firstSteps(place) {
+  const [parties, invoices, journals] = await Promise.all(
+    ["parties", "sales-invoices", "journals"].map((segment) => list(segment, { pageSize: 1 }, { quiet: true })),
+  );
+  if (parties.total + invoices.total + journals.total > 0) return;
+  const step = (segment, text) => h("li", {}, h("a", { href: path(segment, "new") }, text));
+  replace(
+    place,
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, t("The first steps")),
+      h(
+        "ol",
+        {},
+        step("tax-codes", t("Add the tax that you charge")),
+        step("journals", t("Enter what there was before, as a journal of the kind opening")),
+        step("parties", t("Add the first customer")),
+        step("sales-invoices", t("Write the first invoice")),
+        step("users", t("Invite those who work with you")),
+      ),
+    ),
+  );
+}
+
+export async function homeView(main) {
+  const unit = currency();
+  const first = monthEdge(-11, "first");
+  const cash = get("/reports/cash-flow", { to: today() });
+  const ar = owed("ar");
+  const ap = owed("ap");
+  const profit = get("/reports/pl", { from: first, to: today(), groupBy: "month" });
+  for (const one of [cash, profit]) one.catch(() => null);
+  const months = (report) => {
+    const row = report.rows.find((one) => one.key === "netProfit");
+    return report.columns.map((column, at) => ({
+      name: monthName(column.from),
+      value: row.values[at],
+      href: withQuery(path("reports", "pl"), { from: column.from, to: column.to }),
+    }));
+  };
+  const steps = h("div", {});
+  replace(
+    main,
+    heading(business()?.name ?? "Duet", {
+      under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(new Date()),
+    }),
+    steps,
+    h(
+      "div",
+      { class: "heads" },
+      head(
+        t("Cash and bank"),
+        withQuery(path("accounts"), { type: "bank,cash" }),
+        () => cash,
+        (report) => [
+          money(report.totals.closing, unit),
+          t("Change this year: {amount}", { amount: money(report.totals.netChange, unit) }),
+        ],
+      ),
+      head(
+        t("Owed to us"),
+        path("reports", "ar-aging"),
+        () => ar,
+        (report) => [money(figureOf(report, "total", "total") ?? report.totals?.total ?? "0", unit), late(report)],
+      ),
+      head(
+        t("Owed by us"),
+        path("reports", "ap-aging"),
+        () => ap,
+        (report) => [money(figureOf(report, "total", "total") ?? "0", unit), late(report)],
+      ),
+      head(
+        t("Profit this month"),
+        withQuery(path("reports", "pl"), { from: monthEdge(0, "first"), to: today(), compareWith: "previousPeriod" }),
+        () => profit,
+        (report) => {
+          const all = months(report);
+          return [
+            money(all.at(-1).value, unit),
+            all.length > 1 ? t("Last month: {amount}", { amount: money(all.at(-2).value, unit) }) : "",
+          ];
+        },
+      ),
+    ),
+    h(
+      "div",
+      { class: "dashboard" },
+      part(
+        t("Profit by month"),
+        () => profit,
+        (report) => bars({ title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit) }),
+        true,
+      ),
+      part(t("To do"), todo, todoList),
+      part(
+        t("Owed to us, by age"),
+        () => ar,
+        (report) => aging("ar", report),
+      ),
+      part(
+        t("Owed by us, by age"),
+        () => ap,
+        (report) => aging("ap", report),
+      ),
+      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest),
+    ),
+  );
+  firstSteps(steps).catch(() => null);
+}

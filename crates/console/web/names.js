@@ -1,0 +1,43 @@
+// What an identifier is called: asked once, and kept while the company is open.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { may, noun } from "./frame.js";
+import { RESOURCES } from "./resources.js";
+import { path } from "./route.js";
+
+let known = new Map();
+export const forget = () => {
+  known = new Map();
+};
+
+/** A record in a word or two. */
+export function called(record, segment) {
+  if (record.code && record.name && ["accounts", "items"].includes(segment)) return `${record.code} ${record.name}`;
+  const title = RESOURCES[segment]?.title;
+  return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? record.id);
+}
+
+export const remember = (segment, record) => known.set(`${segment}/${record.id}`, Promise.resolve(called(record, segment)));
+
+export function nameOf(segment, id) {
+  const key = `${segment}/${id}`;
+  if (!may(`${noun(segment)}.view`)) return Promise.resolve(String(id).slice(0, 8));
+  if (!known.has(key)) {
+    known.set(
+      key,
+      get(`/${segment}/${id}`, null, { quiet: true }).then(
+        (record) => called(record, segment),
+        () => String(id).slice(0, 8),
+      ),
+    );
+  }
+  return known.get(key);
+}
+
+/** A link that is called what it leads to, as soon as that is known. */
+export function linkTo(segment, id, text) {
+  const link = h("a", { href: path(segment, id) }, text ?? "…");
+  if (text === undefined || text === null) nameOf(segment, id).then((name) => (link.textContent = name));
+  return link;
+}

@@ -1,0 +1,237 @@
+// Small parts that several views show alike.
+
+import { isDecimal } from "./decimal.js";
+import { h } from "./dom.js";
+import { figure, money, shown } from "./format.js";
+import { linkTo } from "./names.js";
+import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
+import { path } from "./route.js";
+import { label, t, word } from "./texts.js";
+
+const GOOD = ["paid", "posted", "active", "fulfilled", "received", "invoiced", "billed", "closed", "allocated", "created"];
+const WAITS = [
+  "open",
+  "partiallyPaid",
+  "partiallyFulfilled",
+  "partiallyReceived",
+  "partiallyInvoiced",
+  "partiallyBilled",
+  "partiallyAllocated",
+  "invited",
+  "softClosed",
+  "updated",
+];
+const ENDED = ["void", "cancelled", "archived", "disabled", "deleted", "voided", "blocked"];
+
+export const badge = (status, isLate = false) => {
+  const tone = isLate
+    ? "late"
+    : GOOD.includes(status)
+      ? "good"
+      : WAITS.includes(status)
+        ? "waits"
+        : ENDED.includes(status)
+          ? "ended"
+          : "plain";
+  if (status === "active") return h("span", { class: "quiet" }, word(status));
+  return h("span", { class: `badge ${tone}` }, isLate ? t("Overdue") : word(status));
+};
+
+/** The heading of a view, where the reader begins; what can be done stands beside it. */
+export function heading(title, { actions = [], under = null, badge: mark = null, trail = null } = {}) {
+  document.title = `${title} – Duet`;
+  return h(
+    "div",
+    { class: "heading" },
+    trail ? h("nav", { class: "trail", "aria-label": t("Where you are") }, trail) : null,
+    h("div", { class: "heading-row" }, h("h1", { tabindex: "-1" }, title), mark, h("div", { class: "actions" }, actions)),
+    under ? h("p", { class: "quiet" }, under) : null,
+  );
+}
+
+const TEXTS = ["number", "name", "code", "status", "kind", "type"];
+const WORDS = [
+  "status",
+  "kind",
+  "type",
+  "method",
+  "action",
+  "documentType",
+  "sourceType",
+  "targetType",
+  "direction",
+  "fulfilmentStatus",
+  "invoiceStatus",
+  "receiptStatus",
+  "billStatus",
+  "allocationStatus",
+  "costMethod",
+  "normalBalance",
+  "class",
+  "resource",
+  "blocked",
+  "role",
+  "cashFlowSection",
+  "resetOn",
+  "relation",
+  "lineType",
+  "keeper",
+  "systemRole",
+  "chronological",
+  "negativeStock",
+];
+const COUNTS =
+  /(^sequence$|^entryNumber$|^version$|^days|Days$|^digits$|^level$|^nextNumber$|^firstNumber$|^lineNo$|Count$|^quantity|Quantity$|^quantityDelta$|[pP]ercent$|[rR]ate$|^documentVersion$|Number$|Month$|Day$)/;
+
+/** What a field of a record shows. */
+export function cell(name, value, record, segment) {
+  if (value === null || value === undefined || value === "") return "";
+  if (name === "status") return badge(value, record.isOverdue === true && value !== "paid");
+  if (WORDS.includes(name)) return word(value);
+  if (value === true) return t("Yes");
+  if (value === false) return t("No");
+  if (name === "actor") return value.userId ? linkTo("users", value.userId) : "";
+  if (name === "documentNumber" && record.documentId) return linkTo(segmentOf(record.documentType), record.documentId, value);
+  if ((name === "sourceId" || name === "targetId") && record[name.replace("Id", "Type")])
+    return linkTo(segmentOf(record[name.replace("Id", "Type")]), value);
+  if (name === "resourceId") return segmentOfStem(record.resource) ? linkTo(segmentOfStem(record.resource), value) : value;
+  if (name === "partyName" && record.partyId) return linkTo("parties", record.partyId, value);
+  const leads = leadsTo(name, segment);
+  if (leads && typeof value === "string") return linkTo(leads, value);
+  if (leads && Array.isArray(value))
+    return h(
+      "span",
+      { class: "several" },
+      value.map((one) => linkTo(leads, one)),
+    );
+  if (isDecimal(value))
+    return h(
+      "span",
+      { class: value.isNegative ? "figure minus" : "figure" },
+      COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value),
+    );
+  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value);
+  if (Array.isArray(value))
+    return value.every((one) => typeof one === "string")
+      ? value.map((one) => (name === "tags" ? one : word(one))).join(", ")
+      : String(value.length);
+  if (typeof value === "object")
+    return Object.values(value)
+      .filter((one) => one !== null && typeof one !== "object")
+      .map(shown)
+      .join(", ");
+  return shown(value);
+}
+
+/** Whether a column's figures stand at the right. */
+export const isFigure = (name, rows) =>
+  !TEXTS.includes(name) && rows.some((row) => isDecimal(row[name])) && name !== "sequence" && name !== "entryNumber";
+
+/** Fields that are known beside each other; what is empty is left out. */
+export function facts(record, names, segment) {
+  const seen = names.filter(
+    (name) =>
+      record[name] !== null &&
+      record[name] !== undefined &&
+      record[name] !== "" &&
+      !(Array.isArray(record[name]) && record[name].length === 0),
+  );
+  return h(
+    "dl",
+    { class: "facts" },
+    seen.map((name) => h("div", {}, h("dt", {}, label(name)), h("dd", {}, cell(name, record[name], record, segment)))),
+  );
+}
+
+/** A table of records, its heads said once; on a phone each row is a card. */
+export function table({ columns, rows, segment, caption, foot = null, rowLink = null }) {
+  const figures = new Set(columns.filter((name) => isFigure(name, rows)));
+  const row = (record) =>
+    h(
+      "tr",
+      {},
+      columns.map((name, at) => {
+        const inner = cell(name, record[name], record, segment);
+        const isLink = at === 0 && rowLink !== null;
+        return h(
+          at === 0 ? "th" : "td",
+          {
+            scope: at === 0 ? "row" : null,
+            class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
+            "data-label": label(name),
+          },
+          isLink ? h("a", { href: rowLink(record) }, inner === "" ? t("(no number)") : inner) : inner,
+        );
+      }),
+    );
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "list" },
+      h("caption", { class: "unseen" }, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          columns.map((name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name))),
+        ),
+      ),
+      h("tbody", {}, rows.map(row)),
+      foot,
+    ),
+  );
+}
+
+/** Debit and credit, each account a way into the ledger. */
+export function postings(lines, currency, caption) {
+  const account = (line) => h("a", { href: path("accounts", line.accountId) }, `${line.accountCode} ${line.accountName}`);
+  const side = (value) => (value.isZero ? "" : money(value, currency));
+  const row = (line) =>
+    h(
+      "tr",
+      {},
+      h(
+        "th",
+        { scope: "row" },
+        account(line),
+        line.description ? h("span", { class: "quiet small block" }, line.description) : null,
+      ),
+      h("td", { class: "figure", "data-label": t("Debit") }, side(line.debit)),
+      h("td", { class: "figure", "data-label": t("Credit") }, side(line.credit)),
+    );
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "list postings" },
+      h("caption", { class: "unseen" }, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, t("Account")),
+          h("th", { scope: "col", class: "figure" }, t("Debit")),
+          h("th", { scope: "col", class: "figure" }, t("Credit")),
+        ),
+      ),
+      h("tbody", {}, lines.map(row)),
+    ),
+  );
+}
+
+export const waiting = () => h("p", { class: "quiet waiting", role: "status" }, t("Loading …"));
+
+/** What stands where nothing is yet: what belongs here, and what to do first. */
+export const empty = (text, action) => h("div", { class: "empty" }, h("p", {}, text), action);
+
+/** The way to a list from one of its records. */
+export const trailTo = (segment) => h("a", { href: path(segment) }, label(RESOURCES[segment].stem));
+
+export const section = (title, ...inner) => h("section", { class: "card" }, h("h2", {}, title), inner);

@@ -1,0 +1,439 @@
+// A record: its fields, lines, what it led to and came from, its entries, and who did what to it.
+
+import { ask, list } from "./api.js";
+import { actionsOf, endAllocation } from "./actions.js";
+import { isDecimal } from "./decimal.js";
+import { h, replace } from "./dom.js";
+import { totals } from "./edit.js";
+import { figure, money, shown, time } from "./format.js";
+import { currency, may } from "./frame.js";
+import { called, linkTo, remember } from "./names.js";
+import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
+import { RESOURCES, segmentOf } from "./resources.js";
+import { path, withQuery } from "./route.js";
+import { knows } from "./schema.js";
+import { label, t, word } from "./texts.js";
+
+/** What stands elsewhere on the page, or says nothing to a reader. */
+const ELSEWHERE = [
+  "id",
+  "version",
+  "createdAt",
+  "createdBy",
+  "updatedAt",
+  "updatedBy",
+  "number",
+  "status",
+  "lines",
+  "links",
+  "allocations",
+  "taxSummary",
+  "allowedActions",
+  "entryIds",
+  "seriesId",
+  "subtotal",
+  "discountTotal",
+  "netTotal",
+  "taxTotal",
+  "roundingAmount",
+  "total",
+  "withheldTotal",
+  "baseTotal",
+  "baseNetTotal",
+  "baseTaxTotal",
+  "partyName",
+  "isOverdue",
+  "daysOverdue",
+  "balanceDue",
+  "baseBalanceDue",
+  "permissions",
+  "systemAccounts",
+  "settings",
+  "postings",
+  "before",
+  "after",
+  "hash",
+  "previousHash",
+  "components",
+  "grants",
+  "memberships",
+  "balances",
+  "rates",
+  "deliveryNoteIds",
+  "receiptNoteIds",
+  "salesOrderId",
+  "purchaseOrderId",
+  "role",
+  "permissionId",
+  "postedAt",
+  "amountPaid",
+  "amountCredited",
+  "updateStock",
+  "isOpening",
+  "pricesIncludeTax",
+  "receivableAccountId",
+  "payableAccountId",
+  "controlAccountId",
+];
+
+/** Order, delivery, invoice, money: each a link, in the order of the day. */
+function chain(record) {
+  const own = (record.links ?? []).map((one) => ({ kind: one.type, id: one.id, number: one.number, how: one.relation }));
+  const settled = (record.allocations ?? []).map((one) => {
+    const isSource = one.sourceId === record.id;
+    return {
+      kind: isSource ? one.targetType : one.sourceType,
+      id: isSource ? one.targetId : one.sourceId,
+      how: isSource ? "settles" : "settledBy",
+    };
+  });
+  const all = [...own, ...settled].filter((one, at, every) => every.findIndex((other) => other.id === one.id) === at);
+  if (all.length === 0) return null;
+  return section(
+    t("Belongs to"),
+    h(
+      "ul",
+      { class: "chain" },
+      all.map((one) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "quiet small block" }, `${word(one.kind)} · ${word(one.how)}`),
+          linkTo(segmentOf(one.kind), one.id, one.number),
+        ),
+      ),
+    ),
+  );
+}
+
+function lines(segment, record) {
+  const known = RESOURCES[segment];
+  const rows = record.lines ?? record.components ?? [];
+  if (rows.length === 0) return null;
+  const wanted = [...(known.shown ?? Object.keys(rows[0])), ...(known.lineState ?? [])];
+  const seen = wanted.filter((name) =>
+    rows.some(
+      (row) => (row[name] !== null && row[name] !== undefined && typeof (row[name] ?? "") !== "object") || isDecimal(row[name]),
+    ),
+  );
+  if (rows[0].accountCode) return section(t("Postings"), postings(rows, currency(), t("Postings")));
+  return section(record.lines ? t("Lines") : label("components"), table({ columns: seen, rows, segment, caption: t("Lines") }));
+}
+
+function allocations(record, again) {
+  const rows = record.allocations ?? [];
+  if (rows.length === 0) return null;
+  const row = (one) => {
+    const isSource = one.sourceId === record.id;
+    const [kind, id] = isSource ? [one.targetType, one.targetId] : [one.sourceType, one.sourceId];
+    const apart = may("allocation.delete")
+      ? h("button", { type: "button", onclick: () => endAllocation(one, again) }, t("Take apart"))
+      : null;
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, linkTo(segmentOf(kind), id)),
+      h("td", { "data-label": label("date") }, shown(one.date)),
+      h("td", { class: "figure", "data-label": label("amount") }, figure(one.amount)),
+      h("td", { class: "figure" }, apart),
+    );
+  };
+  return section(
+    t("Settlement"),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "list" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, t("Document")),
+            h("th", { scope: "col" }, label("date")),
+            h("th", { scope: "col", class: "figure" }, label("amount")),
+            h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Take apart"))),
+          ),
+        ),
+        h("tbody", {}, rows.map(row)),
+      ),
+    ),
+  );
+}
+
+/** The entries of the ledger that it made, reversals included. */
+async function entries(place, id) {
+  const { items } = await list("entries", { documentId: id, sort: "entryNumber" });
+  if (items.length === 0) return;
+  const entry = (one) =>
+    h(
+      "div",
+      { class: "entry" },
+      h(
+        "h3",
+        {},
+        h("a", { href: path("entries", one.id) }, t("Entry {number}", { number: String(one.entryNumber) })),
+        " ",
+        h("span", { class: "quiet small" }, `${shown(one.date)} · ${word(one.kind)}`),
+      ),
+      postings(one.lines, currency(), t("Entry {number}", { number: String(one.entryNumber) })),
+    );
+  replace(place, section(t("Journal entries"), items.map(entry)));
+}
+
+const flat = (value, prefix = "") =>
+  value === null || typeof value !== "object" || isDecimal(value)
+    ? [[prefix, value]]
+    : Object.entries(value).flatMap(([name, one]) => flat(one, prefix ? `${prefix}.${name}` : name));
+
+/** What a change has changed, field by field. */
+export function changes(record) {
+  const before = new Map(record.before ? flat(record.before) : []);
+  const after = new Map(record.after ? flat(record.after) : []);
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) =>
+      !/^(version|updatedAt|updatedBy|createdAt|createdBy|id)$/.test(name) &&
+      String(before.get(name) ?? "") !== String(after.get(name) ?? ""),
+  );
+  if (record.before === null || names.length === 0) return null;
+  return h(
+    "table",
+    { class: "list small" },
+    h("caption", { class: "unseen" }, t("What was changed")),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        [t("Field"), t("Before"), t("Then")].map((name) => h("th", { scope: "col" }, name)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      names
+        .slice(0, 40)
+        .map((name) =>
+          h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, shown(before.get(name))), h("td", {}, shown(after.get(name)))),
+        ),
+    ),
+  );
+}
+
+function history(segment, id) {
+  const place = h("div", {});
+  const box = h("details", { class: "card", id: "history" }, h("summary", {}, h("h2", {}, t("History"))), place);
+  box.addEventListener("toggle", async () => {
+    if (!box.open || place.firstChild) return;
+    replace(place, waiting());
+    const { items } = await list(`${segment}/${id}/history`, { pageSize: 100 }).catch((error) => ({ items: [], error }));
+    const one = (record) =>
+      h(
+        "li",
+        {},
+        h(
+          "p",
+          {},
+          badge(record.action),
+          " ",
+          h("time", { datetime: record.at }, time(record.at)),
+          " · ",
+          record.actor.userId ? linkTo("users", record.actor.userId) : t("The server"),
+          record.dialect ? h("span", { class: "quiet small" }, ` · ${t("Dialect {letter}", { letter: record.dialect })}`) : null,
+        ),
+        changes(record),
+      );
+    replace(
+      place,
+      items.length > 0 ? h("ol", { class: "history" }, items.toReversed().map(one)) : empty(t("Nothing is known of it.")),
+    );
+  });
+  return box;
+}
+
+/** The latest documents of a party, and entries of an account, below the record. */
+async function following(segment, record) {
+  const some = async (other, query, title) => {
+    const { items, total } = await list(other, { ...query, pageSize: 8, sort: RESOURCES[other].sort }, { quiet: true }).catch(
+      () => ({ items: [], total: 0 }),
+    );
+    if (items.length === 0) return null;
+    const columns = RESOURCES[other].columns.filter((name) => name !== "partyName");
+    return section(
+      title,
+      table({ columns, rows: items, segment: other, caption: title, rowLink: (one) => path(other, one.id) }),
+      total > items.length ? h("a", { href: withQuery(path(other), query) }, t("All {count}", { count: total })) : null,
+    );
+  };
+  if (segment === "parties")
+    return [
+      record.isCustomer ? await some("sales-invoices", { partyId: record.id }, label("salesInvoices")) : null,
+      record.isSupplier ? await some("purchase-invoices", { partyId: record.id }, label("purchaseInvoices")) : null,
+    ];
+  if (segment === "accounts" && !record.isGroup)
+    return [
+      await some("entries", { accountId: record.id }, t("Latest entries")),
+      h(
+        "p",
+        {},
+        h(
+          "a",
+          { href: withQuery(path("reports", "general-ledger"), { accountId: record.id }) },
+          t("All of it, in the general ledger"),
+        ),
+      ),
+    ];
+  if (segment === "items" && record.type === "stock")
+    return [
+      h(
+        "p",
+        {},
+        h(
+          "a",
+          { href: withQuery(path("reports", "stock-ledger"), { itemId: record.id }) },
+          t("What came and went, in the stock ledger"),
+        ),
+      ),
+    ];
+  return [];
+}
+
+const FIGURES = [
+  "balanceDue",
+  "remainingCredit",
+  "unallocatedAmount",
+  "receivableBalance",
+  "payableBalance",
+  "overdueAmount",
+  "baseBalance",
+  "quantityOnHand",
+  "quantityAvailable",
+  "stockValue",
+  "averageCost",
+];
+
+function figures(record, unit) {
+  const seen = FIGURES.filter((name) => isDecimal(record[name]));
+  if (seen.length === 0) return null;
+  return h(
+    "dl",
+    { class: "figures" },
+    seen.map((name) =>
+      h(
+        "div",
+        {},
+        h("dt", {}, label(name)),
+        h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], unit)),
+      ),
+    ),
+  );
+}
+
+const nested = (record) => {
+  const parts = [
+    ["grants", ["resource", "actions"]],
+    ["memberships", ["permissionId", "role"]],
+    ["balances", ["currency", "receivable", "payable"]],
+    ["members", null],
+    ["exceptions", null],
+  ];
+  return parts
+    .filter(([name]) => Array.isArray(record[name]) && record[name].length > 0 && typeof record[name][0] === "object")
+    .map(([name, columns]) =>
+      section(
+        label(name),
+        table({ columns: columns ?? Object.keys(record[name][0]), rows: record[name], segment: name, caption: label(name) }),
+      ),
+    );
+};
+
+export async function recordView(main, segment, id) {
+  const known = RESOURCES[segment];
+  replace(main, waiting());
+  const again = () => recordView(main, segment, id);
+  const { data: record, etag } = await ask("GET", `/${segment}/${id}`);
+  remember(segment, record);
+  const unit = record.currency ?? currency();
+  const actions = await actionsOf(segment, record, etag, again);
+  const mark = record.status ? badge(record.status, record.isOverdue === true && record.status !== "paid") : null;
+  const under = [
+    record.partyName,
+    record.date ? shown(record.date) : null,
+    record.isOverdue && record.status !== "paid" ? t("{days} days overdue", { days: String(record.daysOverdue) }) : null,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const names = Object.keys(record).filter(
+    (name) => !ELSEWHERE.includes(name) && !FIGURES.includes(name) && !(isDecimal(record[name]) && record[name].isZero),
+  );
+  const first = ["partyId", ...(known.main ?? [])];
+  names.sort((a, b) => (first.includes(b) ? 1 : 0) - (first.includes(a) ? 1 : 0));
+  const entered = h("div", {});
+  const settings = record.settings
+    ? section(label("settings"), facts(record.settings, Object.keys(record.settings), segment))
+    : null;
+  const sums = record.total
+    ? section(
+        t("Total"),
+        totals(record, unit),
+        record.currency && record.currency !== currency()
+          ? h(
+              "p",
+              { class: "quiet small" },
+              t("In {currency}: {amount}", { currency: currency(), amount: money(record.baseTotal, currency()) }),
+            )
+          : null,
+      )
+    : null;
+  const made = h(
+    "p",
+    { class: "quiet small" },
+    t("Version {version}", { version: String(record.version ?? 1) }),
+    record.createdAt ? [" · ", t("made {when}", { when: time(record.createdAt) })] : null,
+    record.createdBy ? [" · ", linkTo("users", record.createdBy)] : null,
+    record.updatedAt && record.updatedAt !== record.createdAt
+      ? [" · ", t("changed {when}", { when: time(record.updatedAt) })]
+      : null,
+  );
+  const change = record.after
+    ? section(
+        t("What was changed"),
+        changes(record) ??
+          h(
+            "pre",
+            {},
+            JSON.stringify(record.after, (_, value) => (isDecimal(value) ? value.text : value), 1),
+          ),
+      )
+    : null;
+  const aside = [figures(record, unit), sums, chain(record)].filter(Boolean);
+  const hasHistory = await knows(`${known.stem}History`);
+  const below = await following(segment, record);
+  replace(
+    main,
+    heading(called(record, segment), { actions, badge: mark, under, trail: trailTo(segment) }),
+    h(
+      "div",
+      { class: aside.length > 0 ? "record" : "record single" },
+      h(
+        "div",
+        { class: "record-main" },
+        section(t("Details"), facts(record, names, segment), made),
+        lines(segment, record),
+        allocations(record, again),
+        nested(record),
+        settings,
+        change,
+        below,
+        entered,
+        hasHistory ? history(segment, id) : null,
+      ),
+      aside.length > 0 ? h("aside", { class: "record-side" }, aside) : null,
+    ),
+  );
+  if (record.entryIds?.length > 0 && may("entry.view")) await entries(entered, id).catch(() => null);
+}

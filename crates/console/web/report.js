@@ -1,0 +1,461 @@
+// The reports: which there are the server says, and so what can be asked of each.
+
+import { ask, get, made } from "./api.js";
+import { isDecimal } from "./decimal.js";
+import { fault, tell } from "./dialog.js";
+import { h, icon, replace } from "./dom.js";
+import { date, figure, monthEdge, shown, time, today } from "./format.js";
+import { business } from "./frame.js";
+import { empty, heading, waiting } from "./parts.js";
+import { picker } from "./picker.js";
+import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
+import { here, note, path, withQuery } from "./route.js";
+import { label, language, t, word } from "./texts.js";
+
+/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
+const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
+const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
+
+const SHELVES = [
+  ["Profit, wealth and money", ["pl", "bs", "cash-flow", "equity-changes", "trial-balance"]],
+  ["Who owes what", ["ar-aging", "ar-aging-detail", "ap-aging", "ap-aging-detail", "party-statement"]],
+  [
+    "Sales and purchases",
+    ["sales-by-customer", "sales-by-item", "purchases-by-supplier", "purchases-by-item", "item-profitability", "open-orders"],
+  ],
+  ["Stock", ["stock-summary", "stock-valuation", "stock-ledger", "grni", "gdni"]],
+  ["Tax", ["tax-summary", "tax-detail", "tax-return"]],
+  ["The books", ["general-ledger", "day-book", "fx-gains", "number-gaps", "audit-trail"]],
+];
+
+let offers = null;
+async function known() {
+  offers ??= (await get("/reports", null, { quiet: true })).items;
+  return offers;
+}
+
+export async function reportsView(main) {
+  const all = await known();
+  const shelf = ([title, names]) =>
+    h(
+      "section",
+      { class: "card" },
+      h("h2", {}, t(title)),
+      h(
+        "ul",
+        { class: "plain-list" },
+        names
+          .map((name) => all.find((one) => one.name === name))
+          .filter(Boolean)
+          .map(entry),
+      ),
+    );
+  const entry = (one) =>
+    h(
+      "li",
+      {},
+      h("a", { href: path("reports", one.name) }, t(one.title)),
+      h("span", { class: "quiet small block" }, first(one.description)),
+    );
+  const named = SHELVES.flatMap(([, names]) => names);
+  const others = all.filter((one) => !named.includes(one.name)).map((one) => one.name);
+  replace(
+    main,
+    heading(t("Reports")),
+    h("div", { class: "columns-2" }, SHELVES.map(shelf), others.length > 0 ? shelf(["More", others]) : null),
+  );
+}
+
+/** Whole periods, said in a word. */
+function periods() {
+  const year = Number(today().slice(0, 4));
+  const quarter = Math.floor(new Date().getMonth() / 3) * 3 - new Date().getMonth();
+  return [
+    ["This month", monthEdge(0, "first"), monthEdge(0, "last")],
+    ["Last month", monthEdge(-1, "first"), monthEdge(-1, "last")],
+    ["This quarter", monthEdge(quarter, "first"), monthEdge(quarter + 2, "last")],
+    ["Last quarter", monthEdge(quarter - 3, "first"), monthEdge(quarter - 1, "last")],
+    ["This year", `${year}-01-01`, `${year}-12-31`],
+    ["Last year", `${year - 1}-01-01`, `${year - 1}-12-31`],
+  ];
+}
+
+/** Other names of the same, and what a page does by itself. */
+const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
+
+function asking(offer, state, run) {
+  const fields = new Map();
+  const field = (parameter) => {
+    const { name } = parameter;
+    const id = `parameter-${name}`;
+    const leads = leadsTo(name, "reports");
+    const isFlag = name.startsWith("include");
+    let made;
+    if (leads) made = picker({ segment: leads, id, name, value: state[name] });
+    else if (parameter.values.length > 0 || isFlag) {
+      const words = isFlag ? ["true", "false"] : parameter.values;
+      const input = h(
+        "select",
+        { id, name },
+        h("option", { value: "" }, t("(default)")),
+        words.map((one) =>
+          h(
+            "option",
+            { value: one, selected: one === state[name] },
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one),
+          ),
+        ),
+      );
+      made = { element: input, input, get: () => input.value };
+    } else {
+      const type = ["from", "to", "asOf"].includes(name) ? "date" : name === "knownAt" ? "datetime-local" : "text";
+      const input = h("input", { id, name, type, value: state[name] ?? "", inputmode: name === "periods" ? "numeric" : null });
+      made = {
+        element: input,
+        input,
+        get: () => (name === "knownAt" && input.value ? new Date(input.value).toISOString() : input.value.trim()),
+      };
+    }
+    const faultId = `${id}-fault`;
+    const wrong = h("span", { class: "fault", id: faultId, hidden: true });
+    fields.set(name, { ...made, wrong });
+    made.input.title = parameter.description.replace(/`/g, "");
+    return h(
+      "div",
+      { class: "field" },
+      h("label", { for: id }, label(name), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
+      made.element,
+      wrong,
+    );
+  };
+  const seen = offer.parameters.filter((one) => !ASIDE.includes(one.name));
+  const has = (name) => seen.some((one) => one.name === name);
+  const set = (values) => {
+    for (const [name, value] of Object.entries(values)) if (fields.get(name)) fields.get(name).input.value = value;
+    run();
+  };
+  const quick = has("from")
+    ? h(
+        "div",
+        { class: "chips", role: "group", "aria-label": t("Period") },
+        periods().map(([text, from, to]) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "chip",
+              "aria-pressed": String(state.from === from && state.to === to),
+              onclick: () => set({ from, to }),
+            },
+            t(text),
+          ),
+        ),
+      )
+    : null;
+  const [plain, rest] = [seen.slice(0, 4), seen.slice(4)];
+  const form = h(
+    "form",
+    {
+      class: "card asking",
+      novalidate: true,
+      onsubmit: (event) => {
+        event.preventDefault();
+        run();
+      },
+    },
+    quick,
+    h(
+      "div",
+      { class: "fields" },
+      plain.map(field),
+      h("div", { class: "field end" }, h("button", { type: "submit", class: "main", id: "run" }, t("Show"))),
+    ),
+    rest.length > 0
+      ? h(
+          "details",
+          { class: "more" },
+          h("summary", {}, t("More")),
+          h("p", { class: "quiet small" }, about(offer.description)),
+          h("div", { class: "fields" }, rest.map(field)),
+        )
+      : null,
+  );
+  const read = () =>
+    Object.fromEntries([...fields].map(([name, one]) => [name, one.get() ?? ""]).filter(([, value]) => value !== ""));
+  const showFaults = (errors) => {
+    for (const [name, one] of fields) {
+      const messages = errors[name];
+      one.wrong.hidden = !messages;
+      one.wrong.textContent = messages?.join("; ") ?? "";
+      if (messages) {
+        one.input.setAttribute("aria-invalid", "true");
+        one.input.setAttribute("aria-describedby", one.wrong.id);
+      } else one.input.removeAttribute("aria-invalid");
+    }
+  };
+  return { form, read, showFaults };
+}
+
+/** Where a row's name leads, and where a figure of it: report, account, entry, document. */
+function leads(row, report, column) {
+  if (row.documentId) return path(segmentOf(row.documentType), row.documentId);
+  const { from, to, asOf, knownAt } = report.parameters;
+  const days = { from: column?.from ?? from ?? null, to: column?.to ?? to ?? asOf ?? null, knownAt };
+  if (row.accountId) return withQuery(path("reports", "general-ledger"), { accountId: row.accountId, ...days });
+  if (row.partyId)
+    return /aging$/.test(report.report)
+      ? withQuery(path("reports", `${report.report}-detail`), { partyId: row.partyId, asOf: asOf ?? to })
+      : path("parties", row.partyId);
+  if (row.itemId)
+    return /^stock/.test(report.report) && report.report !== "stock-ledger"
+      ? withQuery(path("reports", "stock-ledger"), { itemId: row.itemId, ...days })
+      : path("items", row.itemId);
+  return null;
+}
+
+/** A column's head: its days where it has some, else its name. */
+function columnName(column) {
+  if (column.from && column.to && column.key.includes(".."))
+    return column.from.slice(0, 7) === column.to.slice(0, 7) && column.from.endsWith("-01")
+      ? date(column.from).replace(/^0?1[.]?\s+/, "") &&
+          new Intl.DateTimeFormat(document.documentElement.lang, { month: "short", year: "numeric", timeZone: "UTC" }).format(
+            Date.parse(column.from),
+          )
+      : `${date(column.from)} – ${date(column.to)}`;
+  if (/^\d{4}-\d{2}-\d{2}$/.test(column.label)) return date(column.label);
+  return t(column.label);
+}
+
+function value(row, at, report, isFigure) {
+  const one = row.values[at];
+  if (one === null || one === undefined) return "";
+  const column = report.columns[at];
+  if (isDecimal(one)) {
+    const text = figure(one);
+    const address = (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
+    return address ? h("a", { class: "drill", href: address }, text) : text;
+  }
+  if (report.report === "audit-trail" && column.key === "record") {
+    const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
+    return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
+  }
+  return isFigure ? t(String(one)) : shown(one);
+}
+
+const translated = (row) =>
+  row.type === "document" || row.type === "account" || row.type === "party" || row.type === "item" ? row.label : t(row.label);
+
+/** Other currencies are not shown where there are none. */
+function narrowed(report) {
+  const at = report.columns.findIndex((column) => column.key === "currency");
+  const isForeign = (row) => (row.values[at] ?? report.currency) !== report.currency || row.children.some(isForeign);
+  if (at < 0 || report.rows.some(isForeign)) return report;
+  const aside = ["currency", "amountCurrency", "baseAmount"];
+  const kept = report.columns.map((column) => !aside.includes(column.key));
+  const cut = (row) => ({ ...row, values: row.values.filter((_, index) => kept[index]), children: row.children.map(cut) });
+  return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
+}
+
+function drawn(whole) {
+  const report = narrowed(whole);
+  const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
+  const rows = [];
+  const add = (row, level) => {
+    const address = leads(row, report, null);
+    const name =
+      address && row.type !== "section"
+        ? h("a", { href: address }, translated(row))
+        : address
+          ? h("a", { href: address }, row.label)
+          : translated(row);
+    rows.push(
+      h(
+        "tr",
+        { class: `row-${row.type} level-${Math.min(level, 4)}` },
+        h("th", { scope: "row" }, name),
+        row.values.map((one, at) =>
+          h(
+            "td",
+            {
+              class: figures[at]
+                ? isDecimal(one) && one.isNegative
+                  ? "figure minus"
+                  : "figure"
+                : /^\d{4}-/.test(one ?? "")
+                  ? "nowrap"
+                  : null,
+              "data-label": columnName(report.columns[at]),
+            },
+            value(row, at, report, figures[at]),
+          ),
+        ),
+      ),
+    );
+    for (const child of row.children ?? []) add(child, level + 1);
+  };
+  for (const row of report.rows) add(row, 0);
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "report" },
+      h(
+        "caption",
+        {},
+        h("strong", {}, business()?.name),
+        " ",
+        h("span", {}, t(report.title)),
+        h("span", { class: "quiet" }, said(report)),
+      ),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
+          report.columns.map((column, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, columnName(column))),
+        ),
+      ),
+      h("tbody", {}, rows),
+    ),
+  );
+}
+
+const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
+
+function said(report) {
+  const { from, to, asOf, basis, knownAt } = report.parameters;
+  const days = from ? `${date(from)} – ${date(to)}` : asOf ? t("as of {day}", { day: date(asOf) }) : "";
+  return [
+    days,
+    report.currency,
+    basis === "cash" ? t("when paid") : "",
+    knownAt ? t("as known at {time}", { time: time(knownAt) }) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** Figures that must be equal, each side made in its own way. */
+function checks(report) {
+  if (!report.checks?.length) return null;
+  const one = (check) =>
+    h(
+      "li",
+      { class: check.ok ? "holds" : "broken" },
+      h("span", { class: "mark", "aria-label": check.ok ? t("holds") : t("broken") }, check.ok ? icon("check") : "✗"),
+      h("span", {}, t(check.name)),
+      h("span", { class: "figure quiet" }, figure(check.left), check.ok ? "" : ` ≠ ${figure(check.right)}`),
+    );
+  const broken = report.checks.filter((check) => !check.ok).length;
+  return h(
+    "details",
+    { class: "card checks-box", open: broken > 0 },
+    h(
+      "summary",
+      {},
+      h("span", { class: `badge ${broken === 0 ? "good" : "late"}` }, broken === 0 ? "✓" : "✗"),
+      " ",
+      broken === 0
+        ? report.checks.length === 1
+          ? t("1 check holds")
+          : t("{count} checks hold", { count: report.checks.length })
+        : t("{count} checks are broken", { count: broken }),
+    ),
+    h("ul", { class: "plain-list" }, report.checks.map(one)),
+  );
+}
+
+async function save(name, query) {
+  const blob = await ask("GET", `/reports/${name}`, {
+    query: { ...query, format: "csv" },
+    asText: true,
+    headers: { Accept: "text/csv" },
+  });
+  const address = URL.createObjectURL(blob);
+  const link = h("a", { href: address, download: `${name}-${today()}.csv` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  tell(t("The table was saved."));
+}
+
+export async function reportView(main, name) {
+  const all = await known();
+  const offer = all.find((one) => one.name === name);
+  if (!offer)
+    return void replace(
+      main,
+      heading(t("Nothing here")),
+      empty(t("There is no such report."), h("a", { href: path("reports") }, t("All reports"))),
+    );
+  const state = { ...here().query };
+  const results = h("div", { class: "results", "aria-live": "polite" });
+  const pages = h("div", {});
+  const isPaged = offer.parameters.some((one) => one.name === "page");
+  let page = Number(state.page ?? 1);
+  const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
+  const run = async () => {
+    const query = questions.read();
+    note({ ...query, page: page > 1 ? page : null });
+    replace(results, waiting());
+    replace(pages);
+    made.length = 0;
+    try {
+      const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 100 } : query);
+      if (!results.isConnected) return;
+      questions.showFaults({});
+      replace(results, checks(report), report.rows.length > 0 ? drawn(report) : empty(t("Nothing in these days.")));
+      if (report.pagination) replace(pages, pager(report.pagination));
+    } catch (error) {
+      questions.showFaults(error.errors ?? {});
+      replace(results, empty(error.message));
+      if (!error.errors || Object.keys(error.errors).length === 0) fault(error);
+    }
+  };
+  const pager = (told) => {
+    const count = Number(String(told.totalPages));
+    const turn = (to, text, title) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-label": title,
+          disabled: to < 1 || to > count,
+          onclick: () => {
+            page = to;
+            run();
+          },
+        },
+        text,
+      );
+    return count > 1
+      ? h(
+          "div",
+          { class: "pager" },
+          turn(page - 1, "‹", t("Page before")),
+          h("span", {}, t("Page {page} of {pages}", { page, pages: count })),
+          turn(page + 1, "›", t("Next page")),
+        )
+      : null;
+  };
+  const questions = asking(offer, state, () => {
+    page = 1;
+    run();
+  });
+  const actions = [
+    h("button", { type: "button", id: "csv", onclick: () => save(name, questions.read()).catch(fault) }, "CSV"),
+    h("button", { type: "button", onclick: () => print() }, t("Print")),
+  ];
+  replace(
+    main,
+    heading(t(offer.title), { actions, under: first(offer.description), trail: h("a", { href: path("reports") }, t("Reports")) }),
+    questions.form,
+    results,
+    pages,
+  );
+  const lacking = missing();
+  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map(label).join(", ") })));
+  else await run();
+}

@@ -1,0 +1,96 @@
+// The texts, in the reader's language. English is what the modules say; the catalogue has the rest.
+
+import { NAMES } from "./german-names.js";
+import { GERMAN } from "./german.js";
+
+const KEPT = "duet.language";
+
+let chosen =
+  localStorage.getItem(KEPT) ??
+  (navigator.languages.some((one) => one.startsWith("de")) && !navigator.languages[0].startsWith("en") ? "de" : "en");
+
+export const language = () => chosen;
+export const languages = [
+  ["en", "English"],
+  ["de", "Deutsch"],
+];
+
+export function speak(wanted) {
+  chosen = wanted;
+  localStorage.setItem(KEPT, wanted);
+}
+
+/** A sentence; `{name}` in it is what `given` says. */
+export function t(text, given = {}) {
+  const said = chosen === "de" ? (GERMAN[text] ?? text) : text;
+  return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
+}
+
+/** English names that are not just the words of a name in the API. */
+const ENGLISH = {
+  partyId: "Party",
+  partyName: "Party",
+  itemId: "Item",
+  accountId: "Account",
+  q: "Search",
+  iban: "IBAN",
+  bic: "BIC",
+  id: "Identifier",
+  baseTotal: "Total in base currency",
+  qty: "Quantity",
+  vat: "VAT",
+  isCustomer: "Customer",
+  isSupplier: "Supplier",
+  peppolId: "Peppol ID",
+  isActive: "In use",
+  isBase: "Base currency",
+  isDefault: "Default",
+  isGroup: "Heads others",
+  knownAt: "As known at",
+  asOf: "As of",
+  cogs: "Cost of sales",
+  apiReadOnly: "API, read only",
+  fxGainLoss: "Exchange gain or loss",
+  cogsAccountId: "Cost of sales account",
+  entryNumber: "No.",
+  openQuantity: "Open",
+  discountPercent: "Discount %",
+  discountTotal: "Discount",
+  fulfilledQuantity: "Delivered",
+  receivedQuantity: "Received",
+  invoicedQuantity: "Invoiced",
+  billedQuantity: "Billed",
+  returnedQuantity: "Returned",
+  apiKeys: "API keys",
+  apiKey: "API key",
+  buckets: "Ages",
+  receivableBalance: "Owed to us",
+  payableBalance: "Owed by us",
+  overdueAmount: "Overdue",
+  unallocatedAmount: "Not allocated",
+  twoFactorEnabled: "Second factor",
+  sequence: "No.",
+  baseBalance: "Balance",
+  at: "When",
+  actor: "Who",
+  pl: "Profit and loss",
+  bs: "Balance sheet",
+  documentNumber: "Document",
+  effectiveRate: "Rate %",
+};
+
+/** `dueDate` as a person would head a column. */
+export function label(name) {
+  if (chosen === "de" && NAMES[name]) return NAMES[name];
+  if (ENGLISH[name]) return ENGLISH[name];
+  const words = name
+    .replace(/Ids?$/, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/[-_]/g, " ")
+    .toLowerCase()
+    .trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A word that the API has for a state or a kind. */
+export const word = (value) => (value === null || value === undefined ? "" : label(String(value)));

@@ -1,0 +1,132 @@
+//! `duet doctor`: what an operator should know of an installation, and what to do about each.
+//!
+//! It only looks, beside whoever serves the books. Owns: what is looked at, and how grave it is. Refuses: to mend anything.
+
+mod books;
+mod machine;
+
+use crate::config::{self, Edition, Settings, Source};
+use crate::console::{misused, say};
+use crate::tenants;
+use serde::Serialize;
+use std::process::ExitCode;
+
+/// How grave it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Severity {
+    /// It was looked at, and is well.
+    Good,
+    /// It should be mended.
+    Warning,
+    /// Books or service are at stake.
+    Critical,
+}
+
+impl Severity {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Warning => "warning",
+            Self::Critical => "CRITICAL",
+        }
+    }
+
+    /// 1 and 2 say that it could not look.
+    const fn exit_code(self) -> u8 {
+        match self {
+            Self::Good => 0,
+            Self::Warning => 3,
+            Self::Critical => 4,
+        }
+    }
+}
+
+/// What was looked at and found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    /// What it is about: a word for programs.
+    pub(super) about: &'static str,
+    /// The tenant, where there are many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tenant: Option<String>,
+    pub(super) found: String,
+    /// What to do; nothing where all is well.
+    #[serde(rename = "do", skip_serializing_if = "Option::is_none")]
+    pub(super) todo: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn good(about: &'static str, found: impl Into<String>) -> Self {
+        Self { severity: Severity::Good, about, tenant: None, found: found.into(), todo: None }
+    }
+
+    pub(super) fn warning(about: &'static str, found: impl Into<String>, todo: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, todo: Some(todo.into()), ..Self::good(about, found) }
+    }
+
+    pub(super) fn critical(about: &'static str, found: impl Into<String>, todo: impl Into<String>) -> Self {
+        Self { severity: Severity::Critical, todo: Some(todo.into()), ..Self::good(about, found) }
+    }
+
+    fn line(&self) -> String {
+        let tenant = self.tenant.as_ref().map_or(String::new(), |host| format!("{host}: "));
+        let todo = self.todo.as_ref().map_or(String::new(), |todo| format!("\n                         {todo}"));
+        format!("{:<9}  {:<12}  {tenant}{}{todo}", self.severity.word(), self.about, self.found)
+    }
+}
+
+pub(crate) async fn run(source: &Source, as_json: bool) -> ExitCode {
+    let settings = match config::load(source) {
+        Ok(loaded) => loaded.settings,
+        Err(error) => return misused(&error.to_string()),
+    };
+    let mut findings = vec![Finding::good("version", format!("duet {}", env!("CARGO_PKG_VERSION")))];
+    findings.extend(of_settings(source));
+    findings.extend(machine::found(&settings));
+    findings.extend(of_books(&settings).await);
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Good);
+    say(&if as_json {
+        serde_json::json!({"worst": worst, "findings": findings}).to_string()
+    } else {
+        findings.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
+    });
+    ExitCode::from(worst.exit_code())
+}
+
+/// Settings that work and are weak, as `config check` has them.
+fn of_settings(source: &Source) -> Vec<Finding> {
+    let report = config::check(source).report;
+    let weak = report.lines().filter_map(|line| line.strip_prefix("warning: "));
+    let weak: Vec<Finding> = weak
+        .map(|line| match line.rsplit_once("; ") {
+            Some((found, todo)) => Finding::warning("settings", found, todo),
+            None => Finding::warning("settings", line, "see config/appsettings.json on that key"),
+        })
+        .collect();
+    if weak.is_empty() { vec![Finding::good("settings", "none is weak")] } else { weak }
+}
+
+/// The books of an installation, of one tenant, or of all that there are.
+async fn of_books(settings: &Settings) -> Vec<Finding> {
+    let hosts = match (settings.edition, &settings.tenant) {
+        (Edition::Server, None) => return books::found(settings).await,
+        (_, Some(host)) => vec![host.clone()],
+        (Edition::Cloud, None) => tenants::list(settings),
+    };
+    let mut all = Vec::new();
+    for host in hosts {
+        let own = tenants::normal_host(&host).and_then(|host| tenants::tenant_settings(settings, &host));
+        let found = match own {
+            Some(own) => books::found(&own).await,
+            None => {
+                let todo = "see duet tenant list, and name one of these";
+                vec![Finding::critical("database", "there is no such tenant", todo)]
+            }
+        };
+        all.extend(found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }));
+    }
+    all
+}

@@ -1,0 +1,33 @@
+//! The console at the root, where the dialect that it speaks is served.
+
+use crate::config::Dialects;
+use console::{Demo, FILES, SPEAKS, Setup, Spoken, VIEWS};
+use http_kit::pages::{Front, FrontFile};
+
+pub(crate) fn is_there(dialects: &Dialects) -> bool {
+    dialects.served().any(|(_, dialect, _)| dialect.letter == SPEAKS)
+}
+
+/// What is said where it is not.
+pub(crate) fn missing() -> String {
+    format!(
+        "There is no console here: it speaks dialect {SPEAKS}, which this server does not serve. Set Dialect to {SPEAKS} or to \
+         Both, and it stands at this address; a running server takes that without a restart."
+    )
+}
+
+pub(crate) fn of(dialects: &Dialects, pages: Vec<(String, String)>, demo: Option<Demo>) -> Front {
+    let spoken = |(_, dialect, base): (_, &'static crate::dialects::Spoken, &str)| Spoken {
+        letter: dialect.letter.into(),
+        base: base.into(),
+        document: dialect.document_path(),
+    };
+    let version = env!("CARGO_PKG_VERSION").into();
+    let setup = Setup { version, dialects: dialects.served().map(spoken).collect(), pages, demo };
+    let file = |file: &console::File| FrontFile { name: file.name, media_type: file.media_type, text: file.text };
+    Front {
+        views: VIEWS,
+        files: FILES.iter().map(file).collect(),
+        page: Box::new(move |folder| console::page(folder, &setup)),
+    }
+}

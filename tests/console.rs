@@ -1,0 +1,427 @@
+//! The console is worked in a real browser, as a person would: it speaks dialect B alone, and so it is proof of it.
+
+use crate::harness::browser::{Browser, ENTER};
+use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
+use crate::harness::{Engine, Options, Request, Server};
+use crate::signin::{PASSWORD, added, with_authenticator};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const DEMO_EMAIL: &str = "demo@duet.example";
+
+fn demo() -> Server {
+    let options = Options { arguments: vec!["--demo".into()], ..Options::default() };
+    Server::start(Engine::Sqlite, options).expect("SQLite needs nothing")
+}
+
+/// A view is there: it has its heading, and nothing in it is still asked for.
+const THERE: &str = "document.querySelector('#main h1') && document.querySelector('#main').ariaBusy === 'false' \
+                     && !document.querySelector('.waiting')";
+
+/// A console with somebody signed in.
+struct Desk<'s> {
+    browser: Browser,
+    server: &'s Server,
+    home: String,
+}
+
+impl<'s> Desk<'s> {
+    fn open(server: &'s Server) -> Option<Self> {
+        let browser = Browser::start()?;
+        browser.open(&format!("http://{}/", server.address));
+        browser.wait("document.querySelector('#sign-in')");
+        if browser.run("return document.querySelector('[name=email]').value") == "" {
+            browser.fill("[name=email]", OWNER_EMAIL);
+            browser.fill("[name=password]", OWNER_PASSWORD);
+        }
+        browser.click("#sign-in button[type=submit]");
+        browser.wait(THERE);
+        let home = browser.run("return location.origin + location.pathname").as_str().unwrap().to_owned();
+        Some(Self { browser, server, home })
+    }
+
+    fn go(&self, view: &str) {
+        self.browser.open(&format!("{}{view}", self.home));
+        self.browser.wait(THERE);
+    }
+
+    fn text(&self, css: &str) -> String {
+        let asked = format!("return document.querySelector({})?.textContent ?? ''", json!(css));
+        self.browser.run(&asked).as_str().unwrap().to_owned()
+    }
+
+    fn pick(&self, css: &str, letters: &str) {
+        self.browser.fill(css, letters);
+        self.browser.wait("document.querySelector('[role=option][aria-selected=true]')");
+        self.browser.enter(css, ENTER);
+        self.browser
+            .wait(&format!("!document.querySelector('[role=option]') && document.querySelector({}).value", json!(css)));
+    }
+
+    /// A dialog is answered, and leads to a document of another kind.
+    fn derive(&self, button: &str, segment: &str) {
+        self.browser.click(button);
+        self.browser.wait("document.querySelector('dialog[open] [data-line]')");
+        self.browser.click("dialog button[type=submit]");
+        self.browser.wait(&format!("location.pathname.includes('/{segment}/') && {THERE}"));
+    }
+
+    /// What the server says of the record that is shown.
+    fn record(&self) -> Value {
+        let path = self.browser.run("return location.pathname");
+        let parts: Vec<&str> = path.as_str().unwrap().split('/').collect();
+        let [_, _, business, segment, id] = parts[..] else { panic!("no record at {path}") };
+        let token = self.browser.run("return JSON.parse(sessionStorage['duet.session']).token");
+        let asked = authorised(Request::new("GET", &format!("/b/api/{segment}/{id}")), token.as_str().unwrap());
+        self.server.send(&asked.header("X-Business-Id", business)).expect(200).json()
+    }
+
+    /// Nothing was complained of but answers that refuse, where that was meant.
+    fn is_quiet(&self, meant: &[&str]) {
+        let complaints = self.browser.complaints();
+        let unmeant: Vec<_> = complaints.iter().filter(|one| !meant.iter().any(|part| one.contains(part))).collect();
+        assert!(unmeant.is_empty(), "{unmeant:#?}");
+    }
+}
+
+#[test]
+fn who_signs_in_sees_how_the_company_stands() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    assert_eq!(desk.text("#main h1"), "Harbour Trading");
+    browser.wait("document.querySelectorAll('.head .big').length === 4");
+    browser.wait("[...document.querySelectorAll('.head .big')].every(one => /\\d/.test(one.textContent))");
+    browser.wait("document.querySelectorAll('.chart a').length > 10");
+    // A bar is a link to the month that it stands for.
+    let leads = browser.run("return document.querySelector('.chart a').getAttribute('href')");
+    assert!(leads.as_str().unwrap().contains("/reports/pl?from="), "{leads}");
+    let token = browser.run("return JSON.stringify(Object.keys(localStorage)) + location.href");
+    assert!(!token.as_str().unwrap().contains("session"), "the token stays in the tab: {token}");
+
+    desk.go("/sales-invoices?sort=date");
+    browser.wait("document.querySelectorAll('table.list tbody tr').length === 14");
+    browser.click("table.list tbody th a");
+    browser.wait("document.querySelector('#history') && document.querySelector('.entry')");
+    assert_eq!(desk.text("#main h1"), "INV-2026-0001");
+    // As the server has it: to the last cent, and as the reader writes it.
+    assert_eq!(desk.text(".totals .sum dd"), "€3,081.51");
+    browser.click("#history summary");
+    browser.wait("document.querySelectorAll('.history li').length === 2");
+
+    browser.click("#as-request");
+    browser.wait("document.querySelectorAll('dialog .curl').length === 2");
+    let [own, other] = [0, 1].map(|at| {
+        let text = browser.run(&format!("return document.querySelectorAll('dialog .curl pre')[{at}].textContent"));
+        text.as_str().unwrap().to_owned()
+    });
+    assert!(own.contains("/b/api/sales-invoices/") && own.contains("X-Business-Id"), "{own}");
+    assert!(other.contains("/a/api/") && other.contains("/sales/"), "{other}");
+    assert!(!own.contains("eyJ") && !other.contains("eyJ"), "a token is nobody's to copy");
+    desk.is_quiet(&[]);
+
+    browser.run("document.querySelector('dialog').close()");
+    browser.click("summary[aria-label='Your account']");
+    browser.click("#sign-out");
+    browser.wait("document.querySelector('#sign-in')");
+    assert_eq!(browser.run("return sessionStorage.getItem('duet.session')"), Value::Null);
+}
+
+#[test]
+fn an_order_becomes_a_receipt() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-orders/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "beans");
+    // The item brings its price along; what it comes to, the server says.
+    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
+    browser.fill(".grid [name=quantity]", "12");
+    browser.fill(".grid [name=unitPrice]", "1,000.25");
+    browser.wait("document.querySelector('.preview .sum dd')?.textContent === '€14,283.57'");
+    browser.click("#posted");
+    browser.wait("document.querySelector('#act-deliver')");
+    assert_eq!(desk.record()["lines"][0]["unitPrice"], json!(1000.25));
+
+    desk.derive("#act-deliver", "delivery-notes");
+    browser.wait("document.querySelector('#act-invoice')");
+    desk.derive("#act-invoice", "sales-invoices");
+    browser.wait("document.querySelector('#act-settle')");
+    browser.click("#act-settle");
+    browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
+    desk.pick("[name=accountId]", "1010");
+    browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
+    browser.click("#posted");
+    browser.wait("document.querySelector('.entry')");
+    let receipt = desk.record();
+    assert_eq!(
+        (&receipt["status"], &receipt["allocationStatus"]),
+        (&json!("posted"), &json!("allocated")),
+        "{receipt}"
+    );
+
+    // Along the chain, back to the invoice.
+    browser.click(".chain a");
+    browser.wait("location.pathname.includes('/sales-invoices/')");
+    browser.wait(THERE);
+    assert_eq!(desk.record()["status"], "paid");
+    desk.is_quiet(&[]);
+}
+
+#[test]
+fn a_fault_stands_at_its_field() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-invoices/new");
+    browser.fill(".grid [name=quantity]", "a dozen");
+    browser.click("#posted");
+    browser.wait("document.querySelectorAll('.wrong li').length === 3");
+    let fault = |css: &str| {
+        let told = browser.run(&format!(
+            "const field = document.querySelector({}); const by = field.getAttribute('aria-describedby'); \
+             return [field.getAttribute('aria-invalid'), by && document.getElementById(by).textContent]",
+            json!(css)
+        ));
+        (told[0].as_str().unwrap_or_default().to_owned(), told[1].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(fault("[name=partyId]"), ("true".into(), "is required".into()));
+    let (marked, said) = fault(".grid [name=quantity]");
+    assert!(marked == "true" && said.contains("must be a decimal number"), "{said}");
+    assert_eq!(fault("[name=date]").0, "");
+    assert_eq!(browser.run("return document.activeElement.getAttribute('aria-invalid')"), "true");
+    // What is mended is sent again, and taken.
+    desk.pick("[name=partyId]", "nord");
+    desk.pick(".grid [name=itemId]", "course");
+    browser.fill(".grid [name=quantity]", "2");
+    browser.click("#draft");
+    browser.wait("document.querySelector('#act-post')");
+    assert_eq!(desk.record()["status"], "draft");
+    desk.is_quiet(&["status of 400"]);
+}
+
+#[test]
+fn who_was_outrun_decides_which_version_stays() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/parties?q=zenith");
+    browser.click("table.list tbody th a");
+    browser.wait("document.querySelector('#edit')");
+    let party = desk.record();
+    browser.click("#edit");
+    browser.wait("document.querySelector('[name=phone]')");
+    let token = browser.run("return JSON.parse(sessionStorage['duet.session']).token");
+    let mut faster = party.clone();
+    faster["phone"] = "+49 40 1".into();
+    let path = format!("/b/api/parties/{}", party["id"].as_str().unwrap());
+    let business = desk.home.rsplit('/').next().unwrap().to_owned();
+    let put = authorised(Request::new("PUT", &path), token.as_str().unwrap()).header("X-Business-Id", &business);
+    server.send(&put.json(&faster)).expect(200);
+
+    browser.fill("[name=phone]", "+49 40 2");
+    browser.click("#save");
+    browser.wait("document.querySelector('dialog[open] table')");
+    let told = desk.text("dialog table");
+    assert!(told.contains("+49 40 1") && told.contains("+49 40 2"), "{told}");
+    browser.click("dialog button.grave");
+    browser.wait("document.querySelector('#edit')");
+    let kept = desk.record();
+    assert_eq!((&kept["phone"], &kept["version"]), (&json!("+49 40 2"), &json!(3)));
+    desk.is_quiet(&["status of 412"]);
+}
+
+#[test]
+fn a_session_that_ends_loses_nothing() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/parties/new");
+    browser.fill("[name=name]", "Written before the end");
+    let token = browser.run("return JSON.parse(sessionStorage['duet.session']).token");
+    let logout = authorised(Request::new("POST", "/b/api/auth/me/logout"), token.as_str().unwrap());
+    server.send(&logout).expect(200);
+    browser.click("#save");
+    browser.wait("document.querySelector('dialog[open] [name=password]')");
+    browser.click("dialog button[type=submit]");
+    browser.wait("document.querySelector('#edit')");
+    assert_eq!(desk.record()["name"], "Written before the end");
+    desk.is_quiet(&["status of 401"]);
+}
+
+#[test]
+fn a_second_factor_is_asked_for_and_no_company_is_no_dead_end() {
+    let server = Server::shared(Engine::Sqlite).expect("SQLite needs nothing");
+    let Some(browser) = Browser::start() else { return };
+    let email = added(server, &[]);
+    let (_, _, codes) = with_authenticator(server, &email);
+    browser.open(&format!("http://{}/", server.address));
+    browser.fill("[name=email]", &email);
+    browser.fill("[name=password]", "not this one");
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('.wrong').textContent.includes('wrong')");
+    browser.fill("[name=password]", PASSWORD);
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('.wrong').textContent.includes('second factor')");
+    browser.fill("[name=code]", &codes[0]);
+    browser.click("#sign-in button[type=submit]");
+    browser.wait("document.querySelector('h1').textContent === 'Which company?'");
+}
+
+#[test]
+fn a_report_leads_to_what_it_is_made_of() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/reports/trial-balance?to=2026-11-30");
+    browser.wait("document.querySelectorAll('table.report tbody tr').length > 10");
+    assert!(desk.text(".checks-box").contains("hold"));
+    browser.run(
+        "[...document.querySelectorAll('table.report th a')].find(one => one.textContent.startsWith('1010')).click()",
+    );
+    browser.wait("location.pathname.endsWith('/reports/general-ledger') && document.querySelector('.row-line a')");
+    browser.click(".row-line a");
+    browser.wait(&format!("location.pathname.includes('/journals/') && {THERE}"));
+    // One without what it needs says what that is, and asks for nothing.
+    desk.go("/reports/stock-ledger");
+    assert!(desk.text(".empty").contains("Item"));
+    desk.is_quiet(&[]);
+}
+
+/// Faults of a view that a person with a keyboard, a screen reader or a phone would meet.
+const FAULTS: &str = "
+    const seen = one => one.checkVisibility({visibilityProperty: true}) && one.getClientRects().length > 0;
+    const named = one => (one.getAttribute('aria-label') || one.labels?.[0]?.textContent || one.getAttribute('title')
+        || (['A', 'BUTTON', 'SUMMARY'].includes(one.tagName) ? one.textContent : '')).trim() !== '';
+    const faults = [];
+    const wide = document.documentElement.scrollWidth - innerWidth;
+    if (wide > 0) faults.push('wider than the window by ' + wide);
+    if (document.querySelectorAll('h1').length !== 1) faults.push('not one h1');
+    if (document.documentElement.lang === '') faults.push('no language');
+    for (const one of document.querySelectorAll('a[href], button, input, select, textarea, summary')) {
+        if (seen(one) && !named(one)) faults.push('no name: ' + one.outerHTML.slice(0, 160));
+    }
+    const ids = [...document.querySelectorAll('[id]')].map(one => one.id);
+    for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push('twice: ' + id);
+    for (const one of document.querySelectorAll('[aria-describedby], [aria-controls]')) {
+        for (const id of [one.getAttribute('aria-describedby'), one.getAttribute('aria-controls')]) {
+            if (id && !document.getElementById(id)) faults.push('leads nowhere: ' + id);
+        }
+    }
+    for (const one of document.querySelectorAll('th')) if (!one.scope) faults.push('no scope: ' + one.textContent);
+    if (document.querySelector('#main')?.textContent.match(/undefined|\\[object|NaN/)) faults.push('shows ' + RegExp.lastMatch);
+    return faults;";
+
+#[test]
+fn every_view_can_be_read_by_everybody_on_a_desk_and_on_a_phone() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    desk.go("/settings");
+    let lists = browser.run("return [...document.querySelectorAll('.side a, #main a')].map(one => one.getAttribute('href')).filter(one => one.startsWith('/c/'))");
+    desk.go("/reports");
+    let reports = browser.run("return [...document.querySelectorAll('#main a')].map(one => one.getAttribute('href'))");
+    let addresses = |from: &Value| -> BTreeSet<String> {
+        from.as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
+    };
+    let (lists, reports) = (addresses(&lists), addresses(&reports));
+    assert!(lists.len() > 30 && reports.len() > 25, "{lists:?} {reports:?}");
+    let company = desk.home.split_once("/c/").unwrap().1;
+    let forms = [
+        "sales-invoices/new",
+        "journals/new",
+        "receipts/new",
+        "permissions/new",
+        "tax-codes/new",
+        "account",
+        "search?q=hotel",
+        "nothing",
+    ];
+    let forms = forms.map(|view| format!("/c/{company}/{view}"));
+    let mut faults = Vec::new();
+    for (width, height) in [(1440, 900), (390, 844)] {
+        browser.resize(width, height);
+        for address in lists.iter().chain(&reports).chain(&forms) {
+            browser.open(&format!("http://{}{address}", server.address));
+            browser.wait(THERE);
+            let found = browser.run(FAULTS);
+            faults.extend(found.as_array().unwrap().iter().map(|fault| format!("{address} at {width}: {fault}")));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    desk.is_quiet(&[]);
+}
+
+#[test]
+fn the_console_speaks_german_as_well() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    browser.click("summary[aria-label='Your account']");
+    browser.run(
+        "const one = document.querySelector('#language'); one.value = 'de'; one.dispatchEvent(new Event('change'))",
+    );
+    browser.wait("document.documentElement.lang === 'de' && document.querySelector('.side a[aria-current]').textContent === 'Übersicht'");
+    desk.go("/sales-invoices?sort=date");
+    browser.wait("document.querySelector('table.list tbody tr')");
+    assert_eq!(desk.text("#main h1"), "Ausgangsrechnungen");
+    assert_eq!(desk.text("table.list tbody td[data-label=Summe]"), "3.081,51");
+    // Amounts are typed as they are read.
+    desk.go("/sales-invoices/new");
+    desk.pick("[name=partyId]", "nord");
+    desk.pick(".grid [name=itemId]", "course");
+    browser.fill(".grid [name=unitPrice]", "1.234,56");
+    browser.wait("document.querySelector('.preview .sum dd')?.textContent.startsWith('1.469,13')");
+    desk.is_quiet(&[]);
+}
+
+#[test]
+fn the_console_is_there_where_its_dialect_is() {
+    let own = |custom: &str| {
+        Server::start(Engine::Sqlite, Options { custom: Some(custom.into()), ..Options::default() }).unwrap()
+    };
+    let page = |server: &Server, path: &str| server.send(&Request::new("GET", path).header("Accept", "text/html"));
+    for there in [own(r#"{"Dialect": "B"}"#), own(r#"{"Dialects": {"B": {"Prefix": "/books"}}}"#)] {
+        let front = page(&there, "/").expect(200);
+        let policy = front.header("content-security-policy").unwrap();
+        assert!(!policy.contains("unsafe") && policy.contains("require-trusted-types-for 'script'"), "{policy}");
+        assert!(!front.text.contains(DEMO_EMAIL) && !front.text.contains("two voices"), "no demo, no user of it");
+        for name in ["/style.css", "/main.js"] {
+            let start = front.text.find("/console/").unwrap();
+            let folder = front.text[start..].split(name).next().unwrap().split('"').next().unwrap();
+            let folder = folder
+                .rsplit_once('/')
+                .map_or(folder, |(before, last)| if last.contains('.') { before } else { folder });
+            let file = page(&there, &format!("{folder}{name}")).expect(200);
+            assert!(file.header("cache-control").unwrap().contains("immutable"));
+        }
+        assert_eq!(page(&there, "/c/anything/sales-invoices?status=open").expect(200).text, front.text);
+        assert!(page(&there, "/about").expect(200).text.contains("Served here"));
+    }
+    let without = own(r#"{"Dialect": "A"}"#);
+    let told = page(&without, "/").expect(200);
+    assert!(
+        told.text.contains("dialect B") && told.text.contains("Served here") && !told.text.contains("sign-in"),
+        "{}",
+        told.text
+    );
+    assert!(page(&without, "/c/anything").expect(404).text.contains("<h1>Nothing here</h1>"));
+    // Programs are answered as before.
+    assert_eq!(without.send(&Request::new("GET", "/nothing")).expect(404).json()["status"], 404);
+}
+
+#[test]
+fn every_page_leads_to_every_other() {
+    let server = demo();
+    let Some(browser) = Browser::start() else { return };
+    for page in ["/about", "/swagger", "/redoc", "/compare", "/moving", "/nothing-of-that-name"] {
+        browser.open(&format!("http://{}{page}", server.address));
+        browser.wait("document.querySelector('.duet-bar nav')");
+        let links = browser
+            .run("return [...document.querySelectorAll('.duet-bar nav a')].map(one => one.getAttribute('href'))");
+        for other in ["/", "/about", "/swagger", "/redoc"] {
+            assert!(links.as_array().unwrap().contains(&json!(other)), "{page}: {links}");
+        }
+    }
+}
