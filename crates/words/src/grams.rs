@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub const BLOCK: usize = 2_048;
 /// As many texts make a block. Of a debug build they are few, so that suites meet blocks at every turn.
 pub const FULL: usize = if cfg!(debug_assertions) { 16 } else { BLOCK };
-/// In so many portions the letters of a block are kept, each found by itself.
+/// In so many portions the letters of a block are kept, each found by itself. They are numbered from 0.
 pub const SHARDS: u16 = 256;
 /// Of a long word so many triples are looked for: they are rare enough together.
 const MOST: usize = 12;
@@ -22,7 +22,10 @@ pub struct Gram(u32);
 impl Gram {
     fn of(sort: &str, letters: &str) -> Self {
         let bytes = sort.bytes().chain([0]).chain(letters.bytes());
-        Self(bytes.fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+        // FNV-1a, whose product is taken modulo 2^32.
+        let mixed = |sum: u64, byte: u8| ((sum ^ u64::from(byte)) * 0x0100_0193) & u64::from(u32::MAX);
+        let [.., a, b, c, d] = bytes.fold(0x811c_9dc5, mixed).to_be_bytes();
+        Self(u32::from_be_bytes([a, b, c, d]))
     }
 
     /// The portion that it is kept in.
@@ -40,7 +43,8 @@ impl Gram {
 /// So many letters in a row of a word.
 fn rows_of(word: &str, count: usize) -> impl Iterator<Item = &str> {
     let ends: Vec<usize> = word.char_indices().map(|(at, _)| at).chain([word.len()]).collect();
-    (0..ends.len().saturating_sub(count)).map(move |at| &word[ends[at]..ends[at + count]])
+    let later: Vec<usize> = ends.iter().skip(count).copied().collect();
+    ends.into_iter().zip(later).map(|(from, to)| &word[from..to])
 }
 
 /// What a text has.

@@ -3,7 +3,9 @@
 use super::table;
 
 /// The portion of a block that says which documents are in it, identifier after identifier.
-pub const WHOSE: i64 = words::grams::SHARDS as i64;
+pub const WHOSE: i64 = 256;
+
+const _: () = assert!(words::grams::SHARDS == 256, "no portion of letters has this number");
 
 table! {
     /// Documents whose words no block tells of. Triggers note them.
