@@ -124,9 +124,9 @@ const COMMON: &[&str] = &["q=hour", "q=hour&sort=-total"];
 const A_WORD: i64 = 100;
 
 /// Words that no document holds: blocks of documents tell that of all that are in them, a step for each row of letters that
-/// is looked for. Blocks are small here.
+/// is looked for, and of those that wait each is looked into. Blocks are small here: a walk would be more all the same.
 const LOOKED_FOR: &[&str] = &["q=nowhere", "q=2099-77"];
-const A_LOOK: i64 = 2;
+const A_LOOK: i64 = 4;
 
 /// As many steps as a document of those costs that are counted, and sorted where they are few.
 const A_DOCUMENT: i64 = 24;
