@@ -5,16 +5,16 @@ mod anew;
 mod boxes;
 mod carried;
 mod cash;
+mod facts;
 
+use self::facts::{Fact, Ledger};
 use super::shares::list;
 use super::{Check, Findings, PORTION, Told, Wide, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::clock::Instant;
 use crate::currency::Currency;
-use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::BookMoney;
 use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
@@ -119,51 +119,6 @@ fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], conte
         }
     }
     Ok(all)
-}
-
-answers::of_row! {
-    /// What of a fact is held against the ledger and against its code.
-    struct Fact {
-        entry_number: i64,
-        place: i64,
-        position: Option<i64>,
-        entry_date: Day,
-        document_kind: DocumentKind,
-        line_id: Option<RecordId>,
-        settles_id: Option<RecordId>,
-        takes_back_id: Option<RecordId>,
-        side: TaxSide,
-        duty: TaxDuty,
-        origin: TaxOrigin,
-        tax_code_id: Option<RecordId>,
-        component_id: Option<RecordId>,
-        base_box: Option<String>,
-        tax_box: Option<String>,
-        home_base: BookMoney,
-        home_tax: BookMoney,
-    }
-}
-
-impl Fact {
-    const COLUMNS: [tax_facts::Column; 17] = [
-        tax_facts::Column::EntryNumber,
-        tax_facts::Column::Place,
-        tax_facts::Column::Position,
-        tax_facts::Column::EntryDate,
-        tax_facts::Column::DocumentKind,
-        tax_facts::Column::LineId,
-        tax_facts::Column::SettlesId,
-        tax_facts::Column::TakesBackId,
-        tax_facts::Column::Side,
-        tax_facts::Column::Duty,
-        tax_facts::Column::Origin,
-        tax_facts::Column::TaxCodeId,
-        tax_facts::Column::ComponentId,
-        tax_facts::Column::BaseBox,
-        tax_facts::Column::TaxBox,
-        tax_facts::Column::HomeBase,
-        tax_facts::Column::HomeTax,
-    ];
 }
 
 /// Facts beside the ledger's lines, entry by entry.
@@ -308,55 +263,6 @@ const fn side(duty: TaxDuty) -> Wide {
         TaxDuty::Owed | TaxDuty::WithheldByUs => -1,
         TaxDuty::Claimed | TaxDuty::WithheldFromUs => 1,
         TaxDuty::None => 0,
-    }
-}
-
-/// Ledger lines on accounts of tax beside the facts that name them.
-#[derive(Default)]
-struct Ledger {
-    told: Wide,
-    moved: Wide,
-    findings: Findings,
-}
-
-impl Ledger {
-    fn compare(&mut self, facts: &[Fact], lines: &[entry_lines::Model]) {
-        let mut named: HashMap<(i64, i64), Wide> = HashMap::new();
-        for fact in facts {
-            let tax = side(fact.duty) * Wide::from(fact.home_tax.units());
-            match fact.position {
-                Some(position) => *named.entry((fact.entry_number, position)).or_default() += tax,
-                None if tax != 0 && fact.origin != TaxOrigin::Opening => {
-                    self.findings.add(format!("entry {}: tax of {} names no line", fact.entry_number, fact.home_tax));
-                }
-                None => {}
-            }
-        }
-        for line in lines {
-            let amount = Wide::from(line.amount.units());
-            self.moved += amount;
-            match named.remove(&(line.entry_number, line.position)) {
-                Some(told) => {
-                    self.told += told;
-                    if told != amount {
-                        self.findings.add(format!(
-                            "entry {} line {}: moves {}, and its facts tell {}",
-                            line.entry_number,
-                            line.position,
-                            shown(amount),
-                            shown(told)
-                        ));
-                    }
-                }
-                None => self.findings.add(format!(
-                    "entry {} line {} is on an account of tax, and nothing tells of it",
-                    line.entry_number, line.position
-                )),
-            }
-        }
-        for (entry, position) in named.into_keys() {
-            self.findings.add(format!("entry {entry} line {position} is told to be tax, and is on no account of tax"));
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Boxes of a return: whether each fact has those that its code says.
 
 use super::super::{Findings, Wide, shown};
-use super::Fact;
+use super::facts::Fact;
 use crate::clock::Instant;
 use crate::ids::RecordId;
 use schema::tables::{DocumentKind, TaxDuty, TaxOrigin, TaxSide};
