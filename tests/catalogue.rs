@@ -23,7 +23,7 @@ fn every_code_has_a_page_that_says_what_to_do() {
     for code in &codes {
         let page = server.send(&Request::new("GET", &format!("/errors/{code}")));
         assert_eq!(page.status, 200, "{code}");
-        for words in ["What happened", "What to do", "In dialect a", "In dialect b", &format!("x-error-code: {code}")] {
+        for words in ["What happened", "What to do", "Dialect A", "Dialect B", &format!("x-error-code: {code}")] {
             assert!(page.text.contains(words), "{code}: {words} is missing in {}", page.text);
         }
     }

@@ -87,7 +87,7 @@ fn fetch_in_a_browser_gets_every_answer_whole() {
     let Some(browser) = Browser::start() else { return };
     let server = server();
     let steps = round(&long_company(&server));
-    browser.open(&format!("http://{}/", server.address));
+    browser.open(&format!("http://{}/about", server.address));
     let requests = told_to_client(&steps);
     browser.run(&format!(
         "(async () => {{

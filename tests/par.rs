@@ -11,12 +11,12 @@ const NAMED: &[(&str, &str, &str)] = &[
     ("crates/rules/src/left/mod.rs", "at_par", "a line that is worth what it states, and every part of it"),
     ("crates/masters/src/account/figures.rs", "sum.base.at_par()", "an account in the company's currency, or a group"),
     (
-        "crates/documents/src/contra_entry/mod.rs",
-        "asked.amount.at_par()",
+        "crates/documents/src/contra_entry/posting.rs",
+        "amount.at_par()",
         "what leaves an account in the company's currency",
     ),
     (
-        "crates/documents/src/contra_entry/mod.rs",
+        "crates/documents/src/contra_entry/posting.rs",
         "to_amount.at_par()",
         "what reaches an account in the company's currency",
     ),

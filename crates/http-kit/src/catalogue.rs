@@ -8,12 +8,12 @@ use ledger_core::error::{Code, Conflict, Error, FieldErrors, Unavailable};
 use std::sync::Arc;
 
 /// `/errors`, and below it a page for each code.
-pub(crate) fn routes(served: &[Served]) -> Router {
+pub(crate) fn routes(bar: &str, served: &[Served]) -> Router {
     let served: Arc<[Served]> = served.into();
-    let all = Router::new().route("/errors", later("Errors", all));
+    let all = Router::new().route("/errors", later(bar, "Errors", all));
     Code::ALL.iter().fold(all, |routes, code| {
         let served = served.clone();
-        routes.route(&format!("/errors/{code}"), later(code.as_str(), move || told(*code, &served)))
+        routes.route(&format!("/errors/{code}"), later(bar, code.as_str(), move || told(*code, &served)))
     })
 }
 
@@ -50,8 +50,10 @@ fn told(code: Code, served: &[Served]) -> String {
         failure.headers.iter().filter_map(|(name, value)| Some(format!("{name}: {}\n", value.to_str().ok()?)));
     let head = format!("HTTP/1.1 {}\nx-error-code: {code}\n{}", name_of(failure.status), headers.collect::<String>());
     let shown = |one: &Served| {
-        let body = escape(&(one.failure)(&failure));
-        format!("<h2>In {}</h2>\n<pre>{}\n{body}</pre>\n", escape(&one.name.to_lowercase()), escape(&head))
+        let body = (one.failure)(&failure);
+        // Laid out to be read; on the wire it is one line.
+        let laid_out = serde_json::from_str::<serde_json::Value>(&body).map_or(body, |body| format!("{body:#}"));
+        format!("<h2>{}</h2>\n<pre>{}\n{}</pre>\n", escape(&one.name), escape(&head), escape(&laid_out))
     };
     let examples: String = served.iter().map(shown).collect();
     format!(

@@ -127,7 +127,7 @@ const ASSETS: &[Asset] = &[
 /// What the bar of every page leads to: the front, where there is one, what tells of the installation, and the rest.
 pub fn tour(has_front: bool, extras: &[Extra]) -> Vec<(String, String)> {
     let front: &[(&str, &str)] = if has_front { &[("/", "Console"), (ABOUT, "About")] } else { &[("/", "About")] };
-    let own = front.iter().chain(&[("/swagger", "Swagger"), ("/redoc", "Redoc")]).copied();
+    let own = front.iter().chain(&[("/swagger", "Swagger"), ("/redoc", "Redoc"), ("/errors", "Errors")]).copied();
     let others = extras.iter().map(|extra| (extra.path, extra.title));
     own.chain(others).map(|(path, title)| (path.to_owned(), title.to_owned())).collect()
 }
@@ -162,7 +162,7 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: 
     for Document { path, json, .. } in documents {
         router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
-    router = router.merge(crate::catalogue::routes(&home.dialects));
+    router = router.merge(crate::catalogue::routes(&bar, &home.dialects));
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
         router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
@@ -232,9 +232,14 @@ fn fixed(text: String) -> MethodRouter {
     same(Prepared::of(text), &PAGE)
 }
 
-/// A page in the style of the home page, made when it is first asked for.
-pub(crate) fn later(title: &'static str, body: impl Fn() -> String + Send + Sync + 'static) -> MethodRouter {
-    same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &body()))), &PAGE)
+/// A page in the style of the home page, below a bar, made when it is first asked for.
+pub(crate) fn later(
+    bar: &str,
+    title: &'static str,
+    body: impl Fn() -> String + Send + Sync + 'static,
+) -> MethodRouter {
+    let bar = bar.to_owned();
+    same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &(bar.clone() + &body())))), &PAGE)
 }
 
 fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {

@@ -265,8 +265,9 @@ impl Part {
 
 /// As many entries as are summed at a time. Books of tests are divided as well.
 const SUMMED: u64 = if cfg!(debug_assertions) { 48 } else { 4_000 };
-/// Before every number, whoever put it there.
+/// Before every number, whoever put it there, and behind.
 const BEFORE_ALL: i64 = i64::MIN;
+const BEHIND_ALL: i64 = i64::MAX;
 
 /// Numbers of entries from behind one of them up to another, so many entries; at the end all that is left.
 async fn summed(reader: &Reader<'_>, after: i64) -> Result<(i64, i64)> {
@@ -279,7 +280,7 @@ async fn summed(reader: &Reader<'_>, after: i64) -> Result<(i64, i64)> {
         .offset(SUMMED - 1)
         .limit(1);
     let last: Option<i64> = last.column_of(&reader.db).await?.pop();
-    Ok((after, last.unwrap_or(i64::MAX)))
+    Ok((after, last.unwrap_or(BEHIND_ALL)))
 }
 
 fn wide(debit: BookMoney, credit: BookMoney, own: Money, lines: i64) -> Sums {

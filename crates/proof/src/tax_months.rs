@@ -1,7 +1,7 @@
 //! What is kept of tax by month, recomputed from the facts and the lines that they name, entry by entry.
 
 use super::rollups::compare;
-use super::{BEFORE_ALL, Check, Wide, shown, summed};
+use super::{BEFORE_ALL, BEHIND_ALL, Check, Wide, shown, summed};
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
@@ -62,7 +62,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let sql = asked(backend);
     let mut right: BTreeMap<Key, Figures> = BTreeMap::new();
     let mut begins = BEFORE_ALL;
-    while begins < i64::MAX {
+    while begins < BEHIND_ALL {
         reader.pause().await?;
         let (after, until) = summed(reader, begins).await?;
         begins = until;

@@ -1,7 +1,7 @@
 //! What is kept of trade by month, recomputed from the lines of the ledger.
 
 use super::rollups::compare;
-use super::{BEFORE_ALL, Check, Wide, shown, summed};
+use super::{BEFORE_ALL, BEHIND_ALL, Check, Wide, shown, summed};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -78,7 +78,7 @@ async fn sums(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
     let (of_entries, of_items) = (asked(), asked_of_items());
     let mut sums: BTreeMap<Key, Wide> = BTreeMap::new();
     let mut begins = BEFORE_ALL;
-    while begins < i64::MAX {
+    while begins < BEHIND_ALL {
         reader.pause().await?;
         let (after, until) = summed(reader, begins).await?;
         begins = until;

@@ -139,7 +139,7 @@ mod tests {
         for code in Code::ALL {
             assert!(code.as_str().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{code}");
             for text in [code.meaning(), code.remedy()] {
-                assert!(text.ends_with('.') && text.len() > 20 && !text.starts_with(' '), "{code}: {text}");
+                assert!(text.ends_with('.') && text.len() > 15 && !text.starts_with(' '), "{code}: {text}");
             }
         }
     }

@@ -333,6 +333,7 @@ pub(crate) const SUMMARY: &[&str] = &[
     "partyId",
     "currency",
     "total",
+    "amount",
     "baseTotal",
     "dueDate",
     "balanceDue",
