@@ -233,11 +233,7 @@ fn fixed(text: String) -> MethodRouter {
 }
 
 /// A page in the style of the home page, below a bar, made when it is first asked for.
-pub(crate) fn later(
-    bar: &str,
-    title: &'static str,
-    body: impl Fn() -> String + Send + Sync + 'static,
-) -> MethodRouter {
+pub(crate) fn later(bar: &str, title: &'static str, body: impl Fn() -> String + Send + Sync + 'static) -> MethodRouter {
     let bar = bar.to_owned();
     same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &(bar.clone() + &body())))), &PAGE)
 }
