@@ -129,7 +129,7 @@ on_both_engines! {
         }
         // Of what was acknowledged later, all that lies before the copy's sequence is there, and nothing else is.
         let entries = told["books"]["companies"][0]["entries"].as_i64().unwrap();
-        assert!(entries >= before.len() as i64, "{entries}");
+        assert!(usize::try_from(entries).unwrap() >= before.len(), "{entries}");
         for id in posted.lock().unwrap().iter() {
             let number = company.entries_of(id)[0]["entryNumber"].as_i64().unwrap();
             let expected = if number <= entries { 200 } else { 404 };

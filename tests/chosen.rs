@@ -8,7 +8,7 @@ use crate::harness::{Dialect, on_both_engines};
 use serde_json::{Value, json};
 
 /// A shop whose documents stand in every way: drafts, posted ones, some settled, delivered or invoiced in part or whole, void.
-fn lively<'s>(server: &'s crate::harness::Server) -> Shop<'s> {
+fn lively(server: &crate::harness::Server) -> Shop<'_> {
     let shop = Shop::open(server, Dialect::B);
     let vat = shop.vat("20");
     let item = shop.item(json!({"name": "Beans"}));

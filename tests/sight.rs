@@ -189,7 +189,7 @@ fn promtool_finds_nothing_wrong() {
 
 /// What Prometheus is asked.
 fn asked(address: SocketAddr, query: &str) -> Value {
-    let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let encoded = query.bytes().fold(String::new(), |encoded, byte| encoded + &format!("%{byte:02X}"));
     Request::new("GET", &format!("/api/v1/query?query={encoded}")).send(address).json()
 }
 

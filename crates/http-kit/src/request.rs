@@ -262,6 +262,7 @@ mod tests {
 
     #[test]
     fn a_client_takes_what_it_says() {
+        const JSON: &[&str] = &["application/json"];
         let takes = |accept: &[&str], kinds: &[&str]| {
             let mut headers = HeaderMap::new();
             for one in accept {
@@ -269,7 +270,6 @@ mod tests {
             }
             acceptable(&headers, kinds).is_ok()
         };
-        const JSON: &[&str] = &["application/json"];
         for (accept, kinds, expected) in [
             (&[][..], JSON, true),
             (&[""][..], JSON, true),

@@ -258,7 +258,7 @@ impl ListQuery {
         };
         match asked {
             Ok(Some(_)) if self.fields.is_some() => {
-                faults.add(name, "must not be given beside what else chooses fields")
+                faults.add(name, "must not be given beside what else chooses fields");
             }
             Ok(Some(fields)) => self.fields = Some(fields),
             Ok(None) => {}
