@@ -116,7 +116,7 @@ on_both_engines! {
             for (query, field, why) in [
                 ("?fields=nmae", "fields", "nmae is not a known field"),
                 ("?fields=Name", "fields", "Name is not a known field; did you mean name?"),
-                ("?fields=", "fields", " is not a known field"),
+                ("?fields=", "fields", "names nothing between two commas, or nothing at all"),
                 ("?fields=name.first", "fields", "name.first names something inside of a value that has no members"),
                 ("?view=summary", "view", "is not a known parameter"),
             ] {

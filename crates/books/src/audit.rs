@@ -503,6 +503,17 @@ impl Chain {
     }
 }
 
+/// Of a version as it was answered. What else is noted of a record, such as what was allocated to it, has no identifier.
+#[derive(Deserialize)]
+struct Version {
+    #[serde(rename = "id")]
+    _id: RecordId,
+}
+
+fn is_version(after: &str) -> bool {
+    serde_json::from_str::<Version>(after).is_ok()
+}
+
 /// The last version of each of these records that was kept by then, as it was answered.
 pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<HashMap<RecordId, String>> {
     type Kept = (RecordId, Option<Packed>, Option<Packed>);
@@ -522,7 +533,7 @@ pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<
             Some(record) => Recorded::read(&record)?.after.map(|after| after.get().to_owned()),
             None => after.map(Packed::into_inner),
         };
-        versions.extend(after.map(|after| (id, after)));
+        versions.extend(after.filter(|after| is_version(after)).map(|after| (id, after)));
     }
     Ok(versions)
 }

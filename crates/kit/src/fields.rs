@@ -38,6 +38,9 @@ impl Fields {
     }
 
     fn add(&mut self, path: &str, shape: &Shape) -> Result<(), String> {
+        if path.is_empty() {
+            return Err("names nothing between two commas, or nothing at all".into());
+        }
         let (mut here, mut shape, mut is_new) = (self, shape, true);
         for name in path.split('.') {
             shape = shape.inside(name).map_err(|why| format!("{} {why}", quoted(path)))?;
@@ -140,8 +143,8 @@ mod tests {
             ("Number", "Number is not a known field; did you mean number?"),
             ("lines.item_id", "lines.item_id is not a known field; did you mean itemId?"),
             ("number.length", "number.length names something inside of a value that has no members"),
-            ("", " is not a known field"),
-            ("number,,id", " is not a known field"),
+            ("", "names nothing between two commas, or nothing at all"),
+            ("number,,id", "names nothing between two commas, or nothing at all"),
         ] {
             assert_eq!(kept(fields), Err(why.to_owned()), "{fields}");
         }

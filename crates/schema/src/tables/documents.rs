@@ -71,10 +71,11 @@ columns! {
     UpdatedBy = updated_by: UserId,
 }
 
-/// A draft's own, which documents of before have as well; else that of the record; and nothing in JSON where that is gone,
-/// which the proof tells.
+/// A draft's own, which documents of before have as well; else that of the record; and nothing in JSON where that is gone or
+/// is another document's, which the proof tells.
 const WHEREVER: &str = "COALESCE(documents.content, (SELECT audit_log.record FROM audit_log \
-     WHERE audit_log.business_id = documents.business_id AND audit_log.sequence = documents.record), 'null')";
+     WHERE audit_log.business_id = documents.business_id AND audit_log.sequence = documents.record \
+     AND audit_log.resource_id = documents.id), 'null')";
 
 impl ColumnTrait for Column {
     type EntityName = Entity;
@@ -139,7 +140,7 @@ mod tests {
     fn a_document_is_read_with_what_stands_in_the_log() {
         for engine in [DbBackend::Sqlite, DbBackend::Postgres] {
             let sql = Entity::find().build(engine).sql;
-            assert!(sql.contains("audit_log.sequence = documents.record), 'null') AS \"content\""), "{sql}");
+            assert!(sql.contains("audit_log.resource_id = documents.id), 'null') AS \"content\""), "{sql}");
         }
     }
 
