@@ -51,6 +51,7 @@ mod log_readers;
 mod longest;
 mod many_names;
 mod memory;
+mod merged;
 mod model;
 mod narrow_rights;
 mod numbering;

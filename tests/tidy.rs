@@ -150,6 +150,8 @@ fn who_a_party_is_aliases_say() {
         &["PartyId.eq(", "PartyId.is_in(", "MergedIntoId.eq("],
         &["schema/src/aliases.rs", "masters/src/party"],
     );
+    // A party goes only where no row was written for that very one.
+    absent_in_core(&["::is_written_as("], &["masters/src/party.rs"]);
     // What proves what was written, sums it up as it was, takes it back, or goes on with the very item.
     let of_the_item = [
         "proof/src",

@@ -99,7 +99,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::SettlementIsOperating => "6.4",
         Fault::NonCashForgotten => "6.3",
         Fault::OpeningIsFlow => "6.8",
-        Fault::AliasForgotten => "6.5",
+        Fault::AliasForgotten | Fault::AskedByOldName => "6.5",
         Fault::StatementInBase => "6.6",
         Fault::StageWithoutItsNotes | Fault::FollowersForgotten => "7.1",
         Fault::LineOfChainForgotten => "7.2",

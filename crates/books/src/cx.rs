@@ -24,7 +24,7 @@ use crate::stock::{Ahead, Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
 use crate::taxed::Taxed;
 use crate::terms::Terms;
-use schema::aliases::Aliases;
+use schema::aliases::{Aliases, Meant};
 use schema::key::ResourceKey;
 use schema::reader::{Alone, Host, Reader, Snapshot};
 use schema::rights::Action;
@@ -307,8 +307,18 @@ impl<'a> Cx<'a> {
     }
 
     /// Those of these parties that there are.
-    pub async fn parties(&self, asked: &HashSet<RecordId>) -> Result<HashMap<RecordId, Arc<schema::party::Model>>> {
-        self.desk()?.parties(&self.db, self.business_id()?, asked).await
+    pub async fn parties(
+        &self,
+        asked: impl IntoIterator<Item = Meant>,
+    ) -> Result<HashMap<RecordId, Arc<schema::party::Model>>> {
+        let asked: HashSet<RecordId> = asked.into_iter().map(Meant::id).collect();
+        self.desk()?.parties(&self.db, self.business_id()?, &asked).await
+    }
+
+    /// The party that an identifier means, if there is one.
+    pub async fn party(&self, named: RecordId) -> Result<Option<Arc<schema::party::Model>>> {
+        let party = self.aliases()?.meant(named);
+        Ok(self.parties([party]).await?.remove(&party.id()))
     }
 
     /// Those of these items that there are.

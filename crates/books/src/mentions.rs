@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
-use schema::aliases::Aliases;
+use schema::aliases::{Aliases, Meant};
 use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
 use schema::tables::mentions;
@@ -18,13 +18,13 @@ pub(crate) fn contains(column: impl ColumnTrait, part: &str) -> SimpleExpr {
 
 /// What a posted document names its entries move. A draft's own fields are JSON, in which an identifier stands as it
 /// is written.
-fn named_by_draft(id: RecordId) -> Condition {
+pub fn named_by_draft(id: RecordId) -> Condition {
     Condition::all().add(is_draft()).add(contains(Column::Content, &format!("\"{id}\"")))
 }
 
 /// The same of a party, whatever name it is written under.
-pub fn party_named_by_draft(aliases: &Aliases, id: RecordId) -> Condition {
-    Condition::all().add(is_draft()).add(aliases.named_in(Column::Content, id))
+pub fn party_named_by_draft(aliases: &Aliases, party: Meant) -> Condition {
+    Condition::all().add(is_draft()).add(aliases.named_in(Column::Content, party))
 }
 
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.

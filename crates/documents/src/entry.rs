@@ -197,7 +197,7 @@ impl Rows for Entries {
             Filter::at_least("dateFrom", "Entries of this day or later.", Reads::Day, Column::Date),
             Filter::at_most("dateTo", "Entries of this day or earlier.", Reads::Day, Column::Date),
             Filter::looking("accountId", "Entries that move this account.", Reads::Identifier, with_account),
-            Filter::looking("partyId", "Entries that name this party.", Reads::Identifier, with_party),
+            Filter::looking("partyId", "Entries that name this party.", Reads::Party, with_party),
             Filter::equal("documentType", "Entries of these kinds of documents.", kinds, Column::DocumentKind),
             Filter::equal("documentId", "Entries of this document.", Reads::Identifier, Column::DocumentId),
             Filter::equal("kind", "Entries made for these reasons.", Reads::AnyOf(EntryKind::TEXTS), Column::Kind),
@@ -328,24 +328,22 @@ pub async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<Rehearse
 }
 
 fn with_account(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    lines_with(cx, value, |account| Ok(entry_lines::Column::AccountId.eq(account)))
+    let FilterValue::Identifier(account) = value else { return Ok(Condition::any()) };
+    lines_with(cx, entry_lines::Column::AccountId.eq(*account))
 }
 
 fn with_party(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
-    lines_with(cx, value, |party| Ok(cx.aliases()?.is(entry_lines::Column::PartyId, party)))
+    let FilterValue::Party(named) = value else { return Ok(Condition::any()) };
+    let aliases = cx.aliases()?;
+    lines_with(cx, aliases.is(entry_lines::Column::PartyId, aliases.asked(*named)))
 }
 
-fn lines_with(
-    cx: &Cx<'_>,
-    value: &FilterValue,
-    which: impl FnOnce(RecordId) -> Result<SimpleExpr>,
-) -> Result<Condition> {
-    let FilterValue::Identifier(id) = value else { return Ok(Condition::any()) };
+fn lines_with(cx: &Cx<'_>, these: SimpleExpr) -> Result<Condition> {
     let lines = Query::select()
         .column(entry_lines::Column::EntryNumber)
         .from(entry_lines::Entity)
         .and_where(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .and_where(which(*id)?)
+        .and_where(these)
         .take();
     Ok(Condition::all().add(Column::Number.in_subquery(lines)))
 }

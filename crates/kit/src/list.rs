@@ -9,6 +9,7 @@ use crate::ids::RecordId;
 use crate::money::Money;
 use crate::quoting::quoted;
 use books::cx::Point;
+use schema::aliases::Named;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -41,6 +42,8 @@ pub enum Reads {
     Whole,
     /// The identifier of a record. One that names nothing matches nothing.
     Identifier,
+    /// The identifier of a party, which may have become part of another since.
+    Party,
 }
 
 /// A filter that a resource offers.
@@ -74,6 +77,7 @@ pub enum FilterValue {
     Amount(Money),
     Whole(i64),
     Identifier(RecordId),
+    Party(Named),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -344,7 +348,7 @@ fn sort(sorts: &'static [&'static str], text: &str) -> Result<Vec<(&'static str,
 
 fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
     match reads {
-        Reads::Text | Reads::Identifier if text.is_empty() => Err("must not be empty".into()),
+        Reads::Text | Reads::Identifier | Reads::Party if text.is_empty() => Err("must not be empty".into()),
         Reads::Text if text.chars().count() > MOST_TEXT => Err(too_long()),
         Reads::Text => Ok(FilterValue::Text(text.to_owned())),
         Reads::Flag => match text {
@@ -375,8 +379,14 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
             let number = text.parse().ok().filter(|number| (0..=i64::MAX).contains(number));
             number.map(FilterValue::Whole).ok_or_else(|| "must be a whole number from 0".into())
         }
-        Reads::Identifier => Ok(FilterValue::Identifier(RecordId::parse(text).unwrap_or_default())),
+        Reads::Identifier => Ok(FilterValue::Identifier(identifier(text))),
+        Reads::Party => Ok(FilterValue::Party(Named::of(identifier(text)))),
     }
+}
+
+/// What is no identifier names nothing.
+fn identifier(text: &str) -> RecordId {
+    RecordId::parse(text).unwrap_or_default()
 }
 
 #[cfg(test)]

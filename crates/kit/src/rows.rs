@@ -66,7 +66,7 @@ impl<C> Filter<C> {
 
     /// Rows of the party that is asked for, whatever name they were written under.
     pub const fn of_party(about: &'static str, column: C) -> Self {
-        Self::of("partyId", about, Reads::Identifier, Compares::Party(column))
+        Self::of("partyId", about, Reads::Party, Compares::Party(column))
     }
 
     pub const fn looking(name: &'static str, about: &'static str, reads: Reads, looks: Looks) -> Self {
@@ -370,8 +370,9 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
         let Some(filter) = offered.iter().find(|filter| filter.parameter.name == *name) else { continue };
         condition = match (&filter.compares, value) {
             (Compares::Looks(looks), value) => condition.add(looks(cx, value)?),
-            (Compares::Party(column), FilterValue::Identifier(party)) => {
-                condition.add(cx.aliases()?.is(*column, *party))
+            (Compares::Party(column), FilterValue::Party(named)) => {
+                let aliases = cx.aliases()?;
+                condition.add(aliases.is(*column, aliases.asked(*named)))
             }
             (Compares::Party(_), _) => return Err(Error::internal("a party is asked for by something else than one")),
             (Compares::Contains(column), FilterValue::Text(text)) => {
@@ -384,17 +385,17 @@ fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {
             (Compares::Equal(column), FilterValue::OneOf(word)) => {
                 condition.add(column.eq(kept_in(column.def().get_column_type(), word)))
             }
-            (Compares::Equal(column) | Compares::Contains(column), value) => condition.add(column.eq(plain(value))),
-            (Compares::AtLeast(column), value) => condition.add(column.gte(plain(value))),
-            (Compares::AtMost(column), value) => condition.add(column.lte(plain(value))),
+            (Compares::Equal(column) | Compares::Contains(column), value) => condition.add(column.eq(plain(value)?)),
+            (Compares::AtLeast(column), value) => condition.add(column.gte(plain(value)?)),
+            (Compares::AtMost(column), value) => condition.add(column.lte(plain(value)?)),
         };
     }
     Ok(condition)
 }
 
 /// The value as the database compares it.
-fn plain(value: &FilterValue) -> sea_orm::Value {
-    match value {
+fn plain(value: &FilterValue) -> Result<sea_orm::Value> {
+    Ok(match value {
         FilterValue::Text(text) | FilterValue::OneOf(text) => text.as_str().into(),
         FilterValue::Flag(flag) => (*flag).into(),
         FilterValue::AnyOf(texts) => texts.join(",").into(),
@@ -403,7 +404,8 @@ fn plain(value: &FilterValue) -> sea_orm::Value {
         FilterValue::Amount(money) => (*money).into(),
         FilterValue::Whole(number) => (*number).into(),
         FilterValue::Identifier(id) => (*id).into(),
-    }
+        FilterValue::Party(_) => return Err(Error::internal("a party is compared by its name alone")),
+    })
 }
 
 /// A LIKE pattern for text that contains this, where `%` and `_` stand for themselves.

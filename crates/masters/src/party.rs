@@ -214,7 +214,7 @@ impl Rows for Parties {
         let mut late = relations::overdue_and_unallocated(cx, &ids, &aliases).await?;
         let view = |row: table::Model| {
             let (open, late) = (open.remove(&row.id).unwrap_or_default(), late.remove(&row.id).unwrap_or_default());
-            let into = Some(aliases.meant(row.id)).filter(|into| *into != row.id);
+            let into = Some(aliases.meant(row.id).id()).filter(|into| *into != row.id);
             view(row, currency_decimals, into, (open, late))
         };
         rows.into_iter().map(view).collect()
@@ -257,7 +257,7 @@ impl Master for Parties {
     async fn release(cx: &Cx<'_>, row: &table::Model) -> Result<()> {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
-            .filter(cx.aliases()?.is(entry_lines::Column::PartyId, row.id));
+            .filter(Aliases::is_written_as(entry_lines::Column::PartyId, row.id));
         if posted.count(&cx.db).await? > 0 || books::mentions::is_named(cx, row.id).await? {
             return Err(Error::conflict(Code::InUse, "The party is in the books; set its status to archived instead"));
         }

@@ -12,7 +12,7 @@ use books::cx::{Cx, Point};
 use books::sums::Span;
 use kit::list::{FilterValue, ListQuery, Parameter, Reads};
 pub(super) use rules::tax::TaxBasis;
-use schema::aliases::Aliases;
+use schema::aliases::{Aliases, Meant};
 use schema::kind::Phase;
 use schema::tables::{DocumentKind, TradeSide};
 use serde_json::{Map, Value, json};
@@ -139,8 +139,8 @@ pub(super) const AGING_BY: Parameter = Parameter::new(
     Reads::OneOf(AgingBy::TEXTS),
 );
 /// Whose statement it is.
-pub(super) const THE_PARTY: Parameter = Parameter::required("partyId", "The party.", Reads::Identifier);
-pub(super) const PARTY: Parameter = Parameter::new("partyId", "Only this party.", Reads::Identifier);
+pub(super) const THE_PARTY: Parameter = Parameter::required("partyId", "The party.", Reads::Party);
+pub(super) const PARTY: Parameter = Parameter::new("partyId", "Only this party.", Reads::Party);
 pub(super) const CURRENCY: Parameter = Parameter::new(
     "currency",
     "Only what is in this currency, and in it; all of it in the company's currency when absent.",
@@ -190,7 +190,7 @@ pub struct Asked {
     pub(super) include_zero: bool,
     pub(super) buckets: Vec<i64>,
     pub(super) aging_by: AgingBy,
-    pub(super) party: Option<RecordId>,
+    pub(super) party: Option<Meant>,
     pub(super) currency: Option<String>,
     pub(super) account: Option<RecordId>,
     pub(super) item: Option<RecordId>,
@@ -299,6 +299,10 @@ impl Asked {
             Some(FilterValue::Time(at)) => Some(*at),
             _ => None,
         };
+        let party = match query.filter("partyId") {
+            Some(FilterValue::Party(named)) => Some(cx.aliases()?.known_at(known_at).asked(*named)),
+            _ => None,
+        };
         let identifier = |name: &str| match query.filter(name) {
             Some(FilterValue::Identifier(id)) => Some(*id),
             _ => None,
@@ -314,7 +318,7 @@ impl Asked {
             include_zero: query.filter("includeZero") == Some(&FilterValue::Flag(true)),
             buckets: buckets(query, &mut faults),
             aging_by: choice(query, "agingBy").unwrap_or_default(),
-            party: identifier("partyId"),
+            party,
             currency: in_currency(query, &mut faults),
             account: identifier("accountId"),
             item: identifier("itemId"),
@@ -399,7 +403,7 @@ impl Asked {
             "compareWith" => Some(json!(self.beside.map(|beside| beside.to_string()))),
             "buckets" => Some(json!(self.buckets)),
             "agingBy" => Some(json!(self.aging_by.to_string())),
-            "partyId" => Some(json!(self.party)),
+            "partyId" => Some(json!(self.party.map(Meant::id))),
             "currency" => Some(json!(self.currency)),
             "accountId" => Some(json!(self.account)),
             "itemId" => Some(json!(self.item)),

@@ -91,7 +91,7 @@ impl Report for PartyStatement {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Stated> {
         let (business, aliases) = (cx.business_id()?, asked.aliases(cx)?);
         let party = asked.party.ok_or_else(|| Error::field("partyId", "is required"))?;
-        let found = parties::Entity::find_by_id((business, party)).one(&cx.db).await?;
+        let found = parties::Entity::find_by_id((business, party.id())).one(&cx.db).await?;
         if found.is_none() {
             return Err(Error::field("partyId", "names no party"));
         }
@@ -138,7 +138,7 @@ impl Report for PartyStatement {
             opening: of_party(cx, &controls, (&aliases, party), from.previous(), asked).await?,
             named: documents_of(cx, lines.iter().map(|line| line.document_id)).await?,
             lines,
-            party,
+            party: party.id(),
             open: open_with(cx, &controls, (&aliases, party), asked, currency).await?,
         })
     }

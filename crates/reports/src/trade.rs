@@ -126,7 +126,7 @@ impl<T: Told> Report for Traded<T> {
         let mut groups: HashMap<Option<RecordId>, Vec<i64>> = HashMap::new();
         for (place, span) in spans.iter().enumerate() {
             for (id, amount) in months::traded::<T>(cx, *span, asked).await? {
-                let id = if T::BY_PARTY { id.map(|party| aliases.meant(party)) } else { id };
+                let id = if T::BY_PARTY { id.map(|party| aliases.meant(party).id()) } else { id };
                 groups.entry(id).or_insert_with(|| vec![0; spans.len()])[place] += amount * sign;
             }
         }

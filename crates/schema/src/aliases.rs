@@ -1,8 +1,8 @@
 //! Parties that turned out to be one.
 //!
 //! Owns: who a row's party is by now. Rows keep the party that they were written for; a merge writes an alias and no
-//! entry. So every row has a [`Named`], of which nobody makes a party but [`Aliases`], and no other place compares a
-//! column of parties.
+//! entry. So every row and every request has a [`Named`], of which nobody makes a party but [`Aliases`], and no other
+//! place compares a column of parties: it takes a [`Meant`], which is made here alone.
 
 use crate::among;
 use crate::clock::Instant;
@@ -15,7 +15,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, DeriveValueType, EntityTr
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 
-/// A party as a row names it. Who that is by now, [`Aliases`] say.
+/// A party as a row or a request names it. Who that is by now, [`Aliases`] say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, DeriveValueType)]
 pub struct Named(RecordId);
 
@@ -26,6 +26,16 @@ impl Named {
 
     /// For what proves what was written, and for what goes on with the very item that was written.
     pub const fn as_written(self) -> RecordId {
+        self.0
+    }
+}
+
+/// Who is meant by the name of a party: that party, or the last one that it became part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Meant(RecordId);
+
+impl Meant {
+    pub const fn id(self) -> RecordId {
         self.0
     }
 }
@@ -101,30 +111,43 @@ impl Aliases {
 
     /// Who a row's party is.
     pub fn of(&self, named: Named) -> RecordId {
+        self.meant(named.0).0
+    }
+
+    /// Who is meant by what a request names.
+    pub fn asked(&self, named: Named) -> Meant {
+        if sown(Fault::AskedByOldName) {
+            return Meant(named.0);
+        }
         self.meant(named.0)
     }
 
     /// Who is meant by an identifier of a party.
-    pub fn meant(&self, party: RecordId) -> RecordId {
+    pub fn meant(&self, party: RecordId) -> Meant {
         if sown(Fault::AliasForgotten) {
-            return party;
+            return Meant(party);
         }
-        self.meant.get(&party).copied().unwrap_or(party)
+        Meant(self.meant.get(&party).copied().unwrap_or(party))
     }
 
-    /// Whoever a party is: itself, and all that became part of it. One that became part of another is nobody.
-    pub fn names(&self, party: RecordId) -> BTreeSet<RecordId> {
-        let merged = self.names.get(&party).into_iter().flatten().copied();
-        merged.chain([party]).filter(|name| self.meant(*name) == party).collect()
+    /// Whoever a party is: itself, and all that became part of it.
+    fn names(&self, party: Meant) -> BTreeSet<RecordId> {
+        let merged = self.names.get(&party.0).into_iter().flatten().copied();
+        merged.chain([party.0]).filter(|name| self.meant(*name) == party).collect()
     }
 
     /// Rows whose party is this one.
-    pub fn is(&self, column: impl ColumnTrait, party: RecordId) -> SimpleExpr {
+    pub fn is(&self, column: impl ColumnTrait, party: Meant) -> SimpleExpr {
         self.is_any(column, [party])
     }
 
+    /// Rows that were written for this very party, whoever it is by now.
+    pub fn is_written_as(column: impl ColumnTrait, party: RecordId) -> SimpleExpr {
+        column.eq(party)
+    }
+
     /// Rows whose party is one of these.
-    pub fn is_any(&self, column: impl ColumnTrait, of: impl IntoIterator<Item = RecordId>) -> SimpleExpr {
+    pub fn is_any(&self, column: impl ColumnTrait, of: impl IntoIterator<Item = Meant>) -> SimpleExpr {
         let names: BTreeSet<RecordId> = of.into_iter().flat_map(|party| self.names(party)).collect();
         match self.engine.filter(|_| names.len() > FEW) {
             Some(engine) => among::on(engine, column.as_column_ref(), names),
@@ -133,7 +156,7 @@ impl Aliases {
     }
 
     /// Rows whose bytes name this party, as JSON has it.
-    pub fn named_in(&self, bytes: impl ColumnTrait, party: RecordId) -> SimpleExpr {
+    pub fn named_in(&self, bytes: impl ColumnTrait, party: Meant) -> SimpleExpr {
         // One name is asked for alike everywhere.
         among::within(self.engine.unwrap_or(DbBackend::Sqlite), bytes, self.names(party))
     }
@@ -165,10 +188,15 @@ mod tests {
         assert_eq!(meant(&aliases.known_at(at(20))), [3, 3, 3, 4, 3].map(id));
         assert_eq!(meant(&aliases.known_at(at(19))), [2, 2, 3, 4, 3].map(id));
         assert_eq!(meant(&aliases.known_at(at(9))), [1, 2, 3, 4, 3].map(id));
-        assert_eq!(aliases.names(id(3)), BTreeSet::from([id(1), id(2), id(3), id(7)]));
-        assert!(aliases.names(id(2)).is_empty());
-        assert_eq!(aliases.known_at(at(19)).names(id(2)), BTreeSet::from([id(1), id(2)]));
-        assert_eq!(aliases.names(id(4)), BTreeSet::from([id(4)]));
+        // Whoever of them is asked for, all of them are found.
+        let names = |aliases: &Aliases, number| aliases.names(aliases.asked(Named::of(id(number))));
+        for number in [1, 2, 3, 7] {
+            assert_eq!(names(&aliases, number), BTreeSet::from([id(1), id(2), id(3), id(7)]));
+        }
+        for number in [1, 2] {
+            assert_eq!(names(&aliases.known_at(at(19)), number), BTreeSet::from([id(1), id(2)]));
+        }
+        assert_eq!(names(&aliases, 4), BTreeSet::from([id(4)]));
         // In a circle, which nobody may write, everybody is somebody.
         assert_eq!(of_merged(&[(id(1), (id(2), None)), (id(2), (id(1), None))]).names.len(), 1);
     }
@@ -178,6 +206,7 @@ mod tests {
         let most = 100_000;
         let merged = (1..most).map(|number| (id(number), (id(number + 1), None))).collect();
         let aliases = Aliases::of_merged(Some(DbBackend::Sqlite), merged);
-        assert_eq!((aliases.meant(id(1)), aliases.names(id(most)).len()), (id(most), 100_000));
+        let last = aliases.meant(id(1));
+        assert_eq!((last, aliases.names(last).len()), (Meant(id(most)), 100_000));
     }
 }

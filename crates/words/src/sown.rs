@@ -207,6 +207,8 @@ faults! {
     OpeningIsFlow,
     /// A merged party stands for itself.
     AliasForgotten,
+    /// What is asked by the name of a merged party is asked of nobody.
+    AskedByOldName,
     /// A statement in dollars tells the base.
     StatementInBase,
     /// An order is done when it is delivered, whatever is not invoiced yet.

@@ -248,6 +248,10 @@ impl Document for ContraEntries {
         Vec::new()
     }
 
+    fn parties(_: &mut ContraAsked) -> Vec<&mut RecordId> {
+        Vec::new()
+    }
+
     fn identify(_: &Cx<'_>, asked: &ContraAsked, old: Option<Before<'_, ContraAsked>>) -> Result<ContraAsked> {
         // The same account as the company's, written out, is no other wish than none.
         let mut asked = asked.clone();

@@ -4,12 +4,12 @@ use super::Document;
 use super::standing::{Wanted, late};
 use crate::error::{Error, Result};
 use books::cx::Cx;
-use books::mentions::party_named_by_draft;
+use books::mentions::{named_by_draft, party_named_by_draft};
 use kit::list::{FilterValue, ListQuery, Reads};
 use kit::rows::Filter;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, document_counts, entries, entry_lines};
-use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) fn filters() -> Vec<Filter<Column>> {
         Filter::equal("number", "The document with this number.", Reads::Text, Column::Number),
         Filter::equal("reference", "Documents with this reference.", Reads::Text, Column::Reference),
         Filter::equal("currency", "Documents in this currency.", Reads::Text, Column::Currency),
-        Filter::looking("accountId", "Documents that name or move this account.", Reads::Identifier, naming),
+        Filter::looking("accountId", "Documents that name or move this account.", Reads::Identifier, naming_account),
         Filter::at_least(
             "minTotal",
             "Documents of at least this total, in the company's currency.",
@@ -48,10 +48,22 @@ pub(crate) fn reach<D: Document>(cx: &Cx<'_>) -> Result<Condition> {
     Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)).add(Column::Kind.eq(D::KIND)))
 }
 
-/// Documents that name a record in their own fields, or whose entries do.
-pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+/// Documents that name an account in their own fields, or move it.
+fn naming_account(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Identifier(id) = value else { return Ok(Condition::any()) };
+    Ok(naming(cx, entry_lines::Column::AccountId.eq(*id))?.add(named_by_draft(*id)))
+}
+
+/// Documents that name a party in their own fields, or whose entries do.
+pub(crate) fn naming_party(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Party(named) = value else { return Ok(Condition::any()) };
     let aliases = cx.aliases()?;
+    let party = aliases.asked(*named);
+    Ok(naming(cx, aliases.is(entry_lines::Column::PartyId, party))?.add(party_named_by_draft(aliases, party)))
+}
+
+/// Documents of whose entries some lines are these.
+fn naming(cx: &Cx<'_>, these: SimpleExpr) -> Result<Condition> {
     let moving = Query::select()
         .column((entries::Entity, entries::Column::DocumentId))
         .from(entries::Entity)
@@ -65,14 +77,9 @@ pub(crate) fn naming(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
                 ),
         )
         .and_where(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-        .and_where(
-            Condition::any()
-                .add(entry_lines::Column::AccountId.eq(*id))
-                .add(aliases.is(entry_lines::Column::PartyId, *id))
-                .into(),
-        )
+        .and_where(these)
         .take();
-    Ok(Condition::any().add(Column::Id.in_subquery(moving)).add(party_named_by_draft(aliases, *id)))
+    Ok(Condition::any().add(Column::Id.in_subquery(moving)))
 }
 
 /// Documents of a kind that nothing follows or settles, by their status.

@@ -32,7 +32,7 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 use kit::resource::Resource;
 use kit::rows::Rows;
 pub(crate) use lines::{Identified, identified, identify};
-pub(crate) use list::{SORTED_BY, SORTS, filters, naming, numbered, reach, total};
+pub(crate) use list::{SORTED_BY, SORTS, filters, naming_party, numbered, reach, total};
 use rules::posting::{Posting, Unbalanced};
 use schema::tables::documents as table;
 pub(crate) use schema::tables::documents::Model as Row;
@@ -149,9 +149,7 @@ pub(crate) trait Document:
     fn identify(cx: &Cx<'_>, asked: &Self::Asked, old: Option<Before<'_, Self::Asked>>) -> Result<Self::Asked>;
 
     /// The parties that it names, each of which may have become part of another since.
-    fn parties(_asked: &mut Self::Asked) -> Vec<&mut RecordId> {
-        Vec::new()
-    }
+    fn parties(asked: &mut Self::Asked) -> Vec<&mut RecordId>;
 
     /// What of a body is a figure that was read and is sent back, and so says nothing.
     fn sent_back(asked: Self::Asked, _old: &Kept<Self>) -> Self::Asked {
@@ -297,7 +295,7 @@ fn content_of<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Kept<D>> {
 fn meant<D: Document>(cx: &Cx<'_>, mut asked: D::Asked) -> Result<D::Asked> {
     let aliases = cx.aliases()?;
     for party in D::parties(&mut asked) {
-        *party = aliases.meant(*party);
+        *party = aliases.meant(*party).id();
     }
     Ok(asked)
 }

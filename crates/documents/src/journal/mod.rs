@@ -35,7 +35,6 @@ use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::HashSet;
 use words::sown::{Fault as Sown, sown};
 
 pub struct Journals;
@@ -312,7 +311,7 @@ impl Rows for Journals {
         let mut filters = document::filters();
         filters.extend([
             Filter::equal("kind", "Journals for these purposes.", Reads::AnyOf(JournalKind::TEXTS), Column::Subkind),
-            Filter::looking("partyId", "Journals that name this party.", Reads::Identifier, document::naming),
+            Filter::looking("partyId", "Journals that name this party.", Reads::Party, document::naming_party),
         ]);
         filters
     }
@@ -380,8 +379,9 @@ impl Document for Journals {
     ) -> Result<Settled<JournalFigures>> {
         let business = cx.business()?;
         let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
-        let parties: HashSet<RecordId> = asked.lines.iter().filter_map(|line| line.party).collect();
-        let known = cx.parties(&parties).await?;
+        let aliases = cx.aliases()?;
+        let parties = asked.lines.iter().filter_map(|line| line.party).map(|party| aliases.meant(party));
+        let known = cx.parties(parties).await?;
         let mut faults = FieldErrors::default();
         for (index, line) in asked.lines.iter().enumerate() {
             judge_line(&mut Fault(&mut faults, index), business, &chart, asked, line, &known, purpose)?;

@@ -252,7 +252,7 @@ pub(crate) async fn check_limits(
         cx.flush().await?;
         let open = party_balances::Entity::find()
             .filter(party_balances::Column::BusinessId.eq(business.id))
-            .filter(business.aliases.is(party_balances::Column::PartyId, party.id))
+            .filter(business.aliases.is(party_balances::Column::PartyId, business.aliases.meant(party.id)))
             .models(&cx.db)
             .await?;
         let chart = cx.chart().await?;
@@ -277,7 +277,7 @@ pub(crate) async fn check_limits(
         let same = documents::Entity::find()
             .filter(documents::Column::BusinessId.eq(business.id))
             .filter(documents::Column::Kind.eq(DocumentKind::PurchaseInvoice))
-            .filter(business.aliases.is(documents::Column::PartyId, asked.party))
+            .filter(business.aliases.is(documents::Column::PartyId, business.aliases.meant(asked.party)))
             .filter(documents::Column::Status.eq(DocumentStatus::Posted))
             .filter(documents::Column::Reference.eq(reference.as_str()));
         let others = same.filter(documents::Column::Number.ne(head.number.as_deref().unwrap_or("")));

@@ -43,7 +43,7 @@ pub(crate) type Party = Arc<schema::party::Model>;
 pub(crate) type Items = HashMap<RecordId, Arc<schema::item::Model>>;
 
 pub(crate) async fn party_of(cx: &Cx<'_>, id: RecordId) -> Result<Option<Party>> {
-    Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
+    cx.party(id).await
 }
 
 pub(crate) async fn items_of(cx: &Cx<'_>, lines: &[TradeLineAsked]) -> Result<Items> {

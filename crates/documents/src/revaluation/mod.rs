@@ -240,6 +240,10 @@ impl Document for Revaluations {
         Vec::new()
     }
 
+    fn parties(_: &mut RevaluationAsked) -> Vec<&mut RecordId> {
+        Vec::new()
+    }
+
     fn identify(
         _: &Cx<'_>,
         asked: &RevaluationAsked,

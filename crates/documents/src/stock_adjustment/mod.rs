@@ -271,6 +271,10 @@ impl Document for StockAdjustments {
         asked.lines.iter().filter_map(|line| line.description.clone()).chain(asked.reason.clone()).collect()
     }
 
+    fn parties(_: &mut AdjustmentAsked) -> Vec<&mut RecordId> {
+        Vec::new()
+    }
+
     fn identify(
         cx: &Cx<'_>,
         asked: &AdjustmentAsked,

@@ -100,7 +100,7 @@ fn filter_parameter(filter: &Filter) -> Parameter {
         Reads::Time => (json!({"type": "string", "format": "date-time"}), None),
         Reads::Amount => (json!({"type": "number", "format": "decimal"}), None),
         Reads::Whole => (json!({"type": "integer", "minimum": 0}), None),
-        Reads::Identifier => (json!({"type": "string", "minLength": 1}), None),
+        Reads::Identifier | Reads::Party => (json!({"type": "string", "minLength": 1}), None),
         Reads::Letter => (json!({"type": "string", "pattern": "^[A-Z]$"}), None),
         Reads::OneOf(values) => (json!({"type": "string", "enum": values}), None),
         Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),

@@ -163,7 +163,7 @@ fn faster(resource: &ResourceOperations, verb: Verb, query: &ListQuery) -> Strin
     let offer = resource.offer(verb);
     let is_said = |parameter: &&Parameter| !query.filters.iter().any(|(name, _)| *name == parameter.name);
     let of = |reads: fn(&Reads) -> bool| offer.parameters.iter().filter(move |parameter| reads(&parameter.reads));
-    let names = of(|reads| matches!(reads, Reads::Identifier | Reads::AnyOf(_))).filter(is_said);
+    let names = of(|reads| matches!(reads, Reads::Identifier | Reads::Party | Reads::AnyOf(_))).filter(is_said);
     let names: Vec<&str> = names.map(|parameter| parameter.name).take(MOST_NAMED).collect();
     let spans = of(|reads| *reads == Reads::Day).filter(|parameter| !ENDS.contains(&parameter.name));
     let spans: Vec<&str> = spans.map(|parameter| parameter.name).take(2).collect();

@@ -33,6 +33,7 @@ pub fn answering(resource: &ResourceOperations, verb: Verb) -> &'static Resource
 mod tests {
     use super::*;
     use crate::error::Error;
+    use kit::list::Reads;
     use kit::operation::Verb;
     use schema::key::ResourceKey;
 
@@ -40,6 +41,22 @@ mod tests {
     fn every_key_is_in_the_registry_once() {
         let keys: Vec<_> = registry().iter().map(|operations| operations.key).collect();
         assert_eq!(keys, ResourceKey::ALL);
+    }
+
+    /// A party that is asked for may have become part of another: who reads it as any record asks it of nobody.
+    #[test]
+    fn what_asks_for_a_party_follows_what_it_became() {
+        let mut by_party = 0;
+        for operations in registry() {
+            for verb in operations.verbs() {
+                for parameter in operations.offer(verb).parameters {
+                    let names_party = parameter.name.to_ascii_lowercase().contains("party");
+                    assert_eq!(parameter.reads == Reads::Party, names_party, "{:?} {}", operations.key, parameter.name);
+                    by_party += usize::from(names_party);
+                }
+            }
+        }
+        assert!(by_party > 15, "{by_party}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) struct OpenIn {
 pub(super) async fn open_with(cx: &Cx<'_>, parties: &[RecordId], aliases: &Aliases) -> Result<HashMap<RecordId, Open>> {
     let rows = party_balances::Entity::find()
         .filter(party_balances::Column::BusinessId.eq(cx.business_id()?))
-        .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().copied()))
+        .filter(aliases.is_any(party_balances::Column::PartyId, parties.iter().map(|party| aliases.meant(*party))))
         .models(&cx.db)
         .await?;
     let named: HashSet<RecordId> = rows.iter().map(|row| row.account_id).collect();

@@ -60,7 +60,7 @@ pub(super) async fn overdue_and_unallocated(
         .column_as(of_those(due), "overdue")
         .column_as(of_those(Condition::all().add(of_money)), "unallocated")
         .filter(Column::BusinessId.eq(cx.business_id()?))
-        .filter(aliases.is_any(Column::PartyId, parties.iter().copied()))
+        .filter(aliases.is_any(Column::PartyId, parties.iter().map(|party| aliases.meant(*party))))
         .filter(is_open())
         .group_by(Column::PartyId)
         .read(&cx.db)
@@ -149,10 +149,10 @@ fn open_items_of_party() -> Extra {
 async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
     let id = id.ok_or(Error::NotFound)?;
     rows::row::<Parties>(cx, id).await?;
-    let (today, base_decimals) = (cx.today()?, cx.business()?.currency_decimals);
+    let (today, base_decimals, aliases) = (cx.today()?, cx.business()?.currency_decimals, cx.aliases()?);
     let open = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(cx.aliases()?.is(open_items::Column::PartyId, id))
+        .filter(aliases.is(open_items::Column::PartyId, aliases.asked(Named::of(id))))
         .filter(is_open());
     let total = open.clone().count(&cx.db).await?;
     let found = open
@@ -243,7 +243,7 @@ impl Act for Merge {
         let gone = rows::row::<Parties>(cx, id).await?;
         cx.check_expectation(id, gone.version)?;
         // Of what is in the database by now: another merge may have come before this one in the same batch.
-        let into = Aliases::load(&cx.db, gone.business_id).await?.meant(into);
+        let into = Aliases::load(&cx.db, gone.business_id).await?.meant(into).id();
         let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
         let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
         if gone.merged_into_id.is_some() {

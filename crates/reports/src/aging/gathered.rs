@@ -14,7 +14,7 @@ use books::audit::versions_at;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
-use schema::aliases::{Aliases, Named};
+use schema::aliases::{Aliases, Meant, Named};
 use schema::some::is_open;
 use schema::tables::{
     DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances, party_months,
@@ -337,7 +337,7 @@ const ITEMS: [party_months::Column; 2] = [party_months::Column::Moved, party_mon
 fn after_month(
     cx: &Cx<'_>,
     controls: &[RecordId],
-    (aliases, party): (&Aliases, RecordId),
+    (aliases, party): (&Aliases, Meant),
     day: Day,
     currency: Option<&str>,
     [own, base]: [party_months::Column; 2],
@@ -361,7 +361,7 @@ fn after_month(
 pub(crate) async fn of_party(
     cx: &Cx<'_>,
     controls: &[RecordId],
-    (aliases, party): (&Aliases, RecordId),
+    (aliases, party): (&Aliases, Meant),
     to: Day,
     asked: &Asked,
 ) -> Result<Sums> {
@@ -401,7 +401,7 @@ pub(crate) async fn of_party(
 pub(crate) async fn open_with(
     cx: &Cx<'_>,
     controls: &[RecordId],
-    (aliases, party): (&Aliases, RecordId),
+    (aliases, party): (&Aliases, Meant),
     asked: &Asked,
     currency: Option<&str>,
 ) -> Result<Sums> {

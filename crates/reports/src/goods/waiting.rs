@@ -190,7 +190,7 @@ impl<S: Waits> Report for Waiting<S> {
         let mut lines: BTreeMap<RecordId, (Option<RecordId>, Stock)> = BTreeMap::new();
         for one in moves {
             let Some((document, party)) = begun.get(&one.line_id) else { continue };
-            if asked.party.is_some() && asked.party != *party {
+            if asked.party.is_some_and(|asked| *party != Some(asked.id())) {
                 continue;
             }
             let stock = Stock { quantity: one.quantity - one.invoiced - one.returned, value: one.value * S::SIGN };

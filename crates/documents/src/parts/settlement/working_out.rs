@@ -24,7 +24,6 @@ use rules::tax::TaxDirection;
 use rules::tax::facts::{Common, TaxOrigin};
 use rules::tax::home::{Exchange, Home, Withholding};
 use schema::tables::EntryKind;
-use std::collections::HashSet;
 use std::sync::Arc;
 use words::exact::BookCoin;
 
@@ -73,7 +72,7 @@ pub(crate) async fn control_account(
         return in_role(receivable);
     }
     let Some(id) = asked.party else { return Ok(None) };
-    let Some(party) = cx.parties(&HashSet::from([id])).await?.remove(&id) else { return Ok(None) };
+    let Some(party) = cx.party(id).await? else { return Ok(None) };
     let receivable = if comes_in { party.is_customer } else { !party.is_supplier };
     let own = if receivable { party.receivable_account_id } else { party.payable_account_id };
     match own.filter(|_| !separate) {
@@ -84,7 +83,7 @@ pub(crate) async fn control_account(
 
 async fn party_of(cx: &Cx<'_>, id: Option<RecordId>) -> Result<Option<Arc<schema::party::Model>>> {
     let Some(id) = id else { return Ok(None) };
-    Ok(cx.parties(&HashSet::from([id])).await?.remove(&id))
+    cx.party(id).await
 }
 
 fn judge(
