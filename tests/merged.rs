@@ -148,4 +148,25 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// What is in the books keeps its party, under whatever name it is there.
+    fn one_that_is_in_the_books_never_goes(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let order = |party: &Value| json!({"date": "2026-11-20", "partyId": party["id"], "lines": [{"unitPrice": 5}]});
+            for resource in ["salesInvoices", "salesOrders", "purchaseOrders"] {
+                let party = shop.company.party(json!({"name": "Gone", "isSupplier": true}));
+                shop.make(resource, &order(&party));
+                let gone = || shop.ask("DELETE", "parties", &format!("/{}", id(&party)), None).expect(409);
+                assert_eq!(gone().code.as_deref(), Some("in_use"), "{resource}");
+                shop.act("POST", "parties", &party, "merge", Some(&json!({"intoPartyId": shop.customer}))).expect(200);
+                assert_eq!(gone().code.as_deref(), Some("in_use"), "{resource}, merged");
+            }
+            // One that nothing names may go, merged or not.
+            let unknown = shop.company.party(json!({"name": "Nobody"}));
+            shop.act("POST", "parties", &unknown, "merge", Some(&json!({"intoPartyId": shop.customer}))).expect(200);
+            shop.ask("DELETE", "parties", &format!("/{}", id(&unknown)), None).expect(200);
+            shop.proves();
+        }
+    }
 }

@@ -29,7 +29,7 @@ use rules::tax::TaxDirection;
 use schema::address::{self, text};
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;
-use schema::tables::entry_lines;
+use schema::tables::{documents, entry_lines};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde_json::json;
 pub use wire::{ContactPersonInput, PartyBalance, PartyInput, PartyView};
@@ -258,7 +258,14 @@ impl Master for Parties {
         let posted = entry_lines::Entity::find()
             .filter(entry_lines::Column::BusinessId.eq(row.business_id))
             .filter(Aliases::is_written_as(entry_lines::Column::PartyId, row.id));
-        if posted.count(&cx.db).await? > 0 || books::mentions::is_named(cx, row.id).await? {
+        // An order posts nothing, and is somebody's all the same.
+        let named = documents::Entity::find()
+            .filter(documents::Column::BusinessId.eq(row.business_id))
+            .filter(Aliases::is_written_as(documents::Column::PartyId, row.id));
+        if posted.count(&cx.db).await? > 0
+            || named.count(&cx.db).await? > 0
+            || books::mentions::is_named(cx, row.id).await?
+        {
             return Err(Error::conflict(Code::InUse, "The party is in the books; set its status to archived instead"));
         }
         let merged = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::MergedIntoId.eq(row.id));
