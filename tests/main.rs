@@ -14,6 +14,7 @@ mod chosen;
 mod circles;
 mod clients;
 mod comparing;
+mod conditional;
 mod configuration;
 mod console;
 mod converting;

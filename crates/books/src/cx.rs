@@ -263,7 +263,7 @@ impl<'a> Cx<'a> {
                 Err(Error::PreconditionRequired)
             }
             Expectation::Unsaid | Expectation::Any => Ok(()),
-            Expectation::Tags(tags) if tags.contains(&version_tag(id, version)) => Ok(()),
+            Expectation::Tags(tags) if tags.iter().any(|tag| tells_version(tag, id, version)) => Ok(()),
             Expectation::Tags(_) => Err(Error::PreconditionFailed),
         }
     }
@@ -457,7 +457,35 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// The text of a record's `ETag`, the same in both dialects.
+/// How the `ETag` of a record begins, the same in both dialects.
 pub fn version_tag(id: RecordId, version: i64) -> String {
     format!("{id}-{version}")
+}
+
+/// Whether a tag is of this version. What else was read with it, such as a balance, is nothing that a write changes.
+fn tells_version(tag: &str, id: RecordId, version: i64) -> bool {
+    let rest = tag.strip_prefix(&version_tag(id, version));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_is_judged_by_the_version_that_was_read() {
+        let (id, other) = (RecordId(uuid::Uuid::from_u128(1)), RecordId(uuid::Uuid::from_u128(2)));
+        for (tag, is_it) in [
+            (format!("{id}-1"), true),
+            (format!("{id}-1-00ff"), true),
+            (format!("{id}-12"), false),
+            (format!("{id}-2-00ff"), false),
+            (format!("{other}-1"), false),
+            (format!("{id}-"), false),
+            (format!("x{id}-1"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(tells_version(&tag, id, 1), is_it, "{tag}");
+        }
+    }
 }

@@ -18,7 +18,6 @@ use indexmap::IndexMap;
 use ledger_core::access::{Principal, Proved};
 use ledger_core::books::audit::Origin;
 use ledger_core::client::{Client, Left};
-use ledger_core::cx::version_tag;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::fair::present;
 use ledger_core::feed::Feed;
@@ -403,7 +402,7 @@ pub(crate) fn message(kind: ReplyKind) -> &'static str {
 /// `made_in` is the collection of what an action on a record may have made.
 fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, made_in: Option<&str>) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
-    let tag = reply.record.map(|(id, version)| version_tag(id, version));
+    let tag = reply.tag();
     if let Some(tag) =
         tag.as_ref().filter(|tag| reply.kind == ReplyKind::Found && request::none_match(&parts.headers, tag))
     {

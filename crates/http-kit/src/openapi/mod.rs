@@ -35,6 +35,9 @@ use words::{code, codes_header, header_words, needed, success_words, text_header
 pub const RELEASE: &str = "v2026";
 
 const EXAMPLE_ID: &str = "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02";
+/// What a read of it is told apart by.
+const EXAMPLE_TAG: &str =
+    "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02-1-6c1f4f0e9d3b7a2586e0c4d1b39f7a5e2d8c6b40f1a3957e8d2c4b6a09e1f375";
 const EXAMPLE_BUSINESS: &str = "019a9f6e-6c00-7b10-9c44-0d2e4f6a8b01";
 
 /// A document under construction.
@@ -253,7 +256,7 @@ impl Document {
         let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
         if verb == Verb::Get {
             let unchanged = Response {
-                description: "The record is still the one in `If-None-Match`.".into(),
+                description: "The same would be said as with the tag in `If-None-Match`.".into(),
                 ..Response::default()
             };
             responses.responses.insert(StatusCode::Code(304), ReferenceOr::Item(unchanged));

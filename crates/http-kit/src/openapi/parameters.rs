@@ -1,6 +1,6 @@
 //! The parameters of an operation: in the path, the query and the headers.
 
-use super::{EXAMPLE_ID, schema_object};
+use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
 use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS};
@@ -49,12 +49,13 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         parameters.push(idempotency_key());
     }
     if resource.writes(verb) && resource.names_record(verb) {
-        let about = "The `ETag` of the version this is based on; without it the last write wins.";
+        let about = "The `ETag` of the version this is based on, as it was read or written; without it the last write wins. \
+                     Its version is judged, and not what moved beside it, such as a balance.";
         parameters.push(header_parameter("If-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
     }
     if verb == Verb::Get {
-        let about = "An `ETag`; if the record is still that version, the answer is 304.";
-        parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
+        let about = "An `ETag` that a read gave; if the same would be said once more, the answer is 304.";
+        parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_TAG}\"")));
     }
     parameters
 }

@@ -1,6 +1,6 @@
 //! The words of an operation: its summary, what it says, and what it answers.
 
-use super::{EXAMPLE_ID, schema_object};
+use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use crate::failure::{Failure, status};
 use aide::openapi::{Header, HeaderStyle, ParameterSchemaOrContent, ReferenceOr, Response, StatusCode};
 use indexmap::IndexMap;
@@ -104,7 +104,12 @@ pub(super) fn with_headers(mut response: Response, resource: &ResourceOperations
         add("Link", "The sibling pages, RFC 8288.", "<?page=1>; rel=\"first\"");
     }
     match resource.reply_kind(verb) {
-        ReplyKind::Found | ReplyKind::Created | ReplyKind::Updated => {
+        ReplyKind::Found => {
+            let about = "The record's version, for `If-Match`, and with it a digest of what is said of the record, for \
+                         `If-None-Match`: balances and what is overdue move without a new version.";
+            add("ETag", about, &format!("\"{EXAMPLE_TAG}\""));
+        }
+        ReplyKind::Created | ReplyKind::Updated => {
             add("ETag", "The record's version, for `If-Match`.", &format!("\"{EXAMPLE_ID}-1\""));
         }
         ReplyKind::Listed | ReplyKind::Deleted => {}

@@ -3,12 +3,14 @@
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use ::books::audit::Origin;
-use ::books::cx::Expectation;
+use ::books::cx::{Expectation, version_tag};
 use kit::extra::Media;
 use kit::feed::Feed;
 use kit::list::Pagination;
 use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
+use words::texts::hex;
 
 /// One request, in no dialect's words.
 pub struct Call {
@@ -51,6 +53,19 @@ impl Reply {
     pub(super) fn of(kind: ReplyKind, shown: Shown) -> Self {
         let record = Some((shown.id, shown.version));
         Self { record, ..Self::plain(kind, shown.json) }
+    }
+
+    /// By what it is told apart, without quotes. A version tells what was written; of a record that is read, more is said
+    /// than that: what is open, how late it is today, who a party is by now, or less, where some members were asked for.
+    /// So a read is told apart by all that it says, and nobody has to know which of it moves by itself. What a write
+    /// answers is told apart by its version: some of it is shown once.
+    pub fn tag(&self) -> Option<String> {
+        let (id, version) = self.record?;
+        let tag = version_tag(id, version);
+        Some(match self.kind {
+            ReplyKind::Found => format!("{tag}-{}", hex(digest(&SHA256, self.json.as_bytes()).as_ref())),
+            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted => tag,
+        })
     }
 
     pub(super) fn deleted(id: RecordId) -> Self {
