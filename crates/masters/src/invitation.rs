@@ -3,7 +3,7 @@
 use crate::clock::Instant;
 use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label};
-use crate::ids::{RecordId, UserId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::profile::{Profile, ProfileView, check_logged_in, own};
 use crate::user::{MembershipView, UserView, Users, check_reaches, member_of, note};
 use books::access::{Seat, seat_of};
@@ -192,6 +192,28 @@ pub struct NewAccount {
     pub password_hash: String,
 }
 
+/// The account that somebody opens. Whoever is waited for elsewhere too stays there, and the account is another.
+fn opened(waiting: &Model, new: NewAccount, home: BusinessId, alone: bool, now: Instant) -> Model {
+    let id = if alone { waiting.id } else { new.id };
+    let display_name = new.display_name.unwrap_or_else(|| waiting.display_name.clone());
+    Model {
+        id,
+        email_key: accounts::key(&waiting.email),
+        username_key: new.username.as_deref().map(accounts::key),
+        search: accounts::search_text(&waiting.email, new.username.as_deref(), &display_name),
+        username: new.username,
+        display_name,
+        password_hash: new.password_hash,
+        status: UserStatus::Active,
+        locale: new.locale,
+        home_id: Some(home),
+        version: if alone { waiting.version + 1 } else { 1 },
+        updated_at: now,
+        updated_by: id,
+        ..waiting.clone()
+    }
+}
+
 /// Who is waited for opens an account, for the address that the invitation was made for.
 pub async fn open(
     connection: &impl ConnectionTrait,
@@ -209,24 +231,7 @@ pub async fn open(
     }
     let waited_for = membership::Entity::find().filter(membership::Column::UserId.eq(waiting.id)).count(connection);
     let alone = waited_for.await? == 1;
-    let id = if alone { waiting.id } else { new.id };
-    let display_name = new.display_name.unwrap_or_else(|| waiting.display_name.clone());
-    let account = Model {
-        id,
-        email_key: accounts::key(&waiting.email),
-        username_key: new.username.as_deref().map(accounts::key),
-        search: accounts::search_text(&waiting.email, new.username.as_deref(), &display_name),
-        username: new.username,
-        display_name,
-        password_hash: new.password_hash,
-        status: UserStatus::Active,
-        locale: new.locale,
-        home_id: Some(found.business_id),
-        version: if alone { waiting.version + 1 } else { 1 },
-        updated_at: now,
-        updated_by: id,
-        ..waiting.clone()
-    };
+    let account = opened(&waiting, new, found.business_id, alone, now);
     if !alone {
         accounts::Entity::insert(account.clone().into_active_model().reset_all())
             .exec_without_returning(connection)

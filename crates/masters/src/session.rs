@@ -85,7 +85,7 @@ fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, _: &'c ListQuery) -> BoxFuture<
 /// A session of the caller's that is good.
 async fn own(cx: &Cx<'_>, id: RecordId) -> Result<SessionView> {
     let found = kept::find(&cx.db, id).await?;
-    let found = found.filter(|session| session.user_id == cx.user && session.ends_at > cx.now);
+    let found = found.filter(|session| session.is_good(cx.user, cx.now));
     found.map(|session| SessionView::of(cx, session)).ok_or(Error::NotFound)
 }
 

@@ -9,7 +9,7 @@
 
 use super::user::{self as accounts, UserStatus};
 use super::{PLAIN, SentPassword, password, random_letters};
-use crate::access;
+use crate::access::{self, Seat};
 use crate::clock::Instant;
 use crate::error::{FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
@@ -122,10 +122,17 @@ async fn stands(connection: &impl ConnectionTrait, invitation: &Model) -> Result
         Some(member) => access::seat_of(connection, business_id, member.permission_id).await,
         None => Ok(None),
     };
-    let inviter = accounts::find(connection, created_by).await?;
-    let is_there = inviter.is_some_and(|inviter| inviter.status == UserStatus::Active);
-    let (Some(theirs), Some(offered)) = (seat(created_by).await?, seat(user_id).await?) else { return Ok(false) };
-    Ok(is_there && theirs.rights.allows(ResourceKey::Users, Action::Create) && theirs.covers(&offered))
+    let inviter = accounts::find(connection, created_by).await?.map(|inviter| inviter.status);
+    let (theirs, offered) = (seat(created_by).await?, seat(user_id).await?);
+    Ok(may_hand_out(inviter, theirs.as_ref(), offered.as_ref()))
+}
+
+/// Whether who made an invitation may make it at this moment: as whom they are known, where they sit, and the seat that
+/// they offer.
+fn may_hand_out(inviter: Option<UserStatus>, theirs: Option<&Seat>, offered: Option<&Seat>) -> bool {
+    let (Some(theirs), Some(offered)) = (theirs, offered) else { return false };
+    let is_there = inviter == Some(UserStatus::Active);
+    is_there && theirs.rights.allows(ResourceKey::Users, Action::Create) && theirs.covers(offered)
 }
 
 /// When the invitations of some who wait end.

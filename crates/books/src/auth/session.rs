@@ -31,6 +31,13 @@ pub struct Model {
     pub agent: Option<String>,
 }
 
+impl Model {
+    /// Whether it is one of a user's that is good.
+    pub fn is_good(&self, user: UserId, now: Instant) -> bool {
+        self.user_id == user && self.ended_at.is_none() && self.ends_at > now
+    }
+}
+
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
@@ -69,6 +76,7 @@ pub async fn of(connection: &impl ConnectionTrait, user: UserId, now: Instant) -
     Ok(good.order_by_desc(Column::MadeAt).order_by_desc(Column::Id).all(connection).await?)
 }
 
+/// The same as [`Model::is_good`], asked of the rows.
 fn good(user: UserId, now: Instant) -> sea_orm::Condition {
     sea_orm::Condition::all().add(Column::UserId.eq(user)).add(Column::EndedAt.is_null()).add(Column::EndsAt.gt(now))
 }

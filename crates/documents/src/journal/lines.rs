@@ -9,7 +9,6 @@ use crate::ids::RecordId;
 use crate::money::{Amount, Money, Rate};
 use books::access::Business;
 use books::chart::Chart;
-use books::cx::Cx;
 use books::open_items::NewOpen;
 use rules::keeper::Keeper;
 use rules::posting::Line;
@@ -193,7 +192,12 @@ fn check_sides(faults: &mut Faults, debit: Maybe<Money>, credit: Maybe<Money>) -
 }
 
 /// What the lines on control accounts leave open; what takes itself back leaves the opposite open on that day.
-pub(super) fn open_of(cx: &Cx<'_>, chart: &Chart, head: &Head, asked: &JournalAsked, lines: &[Line]) -> Vec<NewOpen> {
+pub(super) fn open_of(
+    chart: &Chart,
+    (head, asked): (&Head, &JournalAsked),
+    lines: &[Line],
+    mut new_id: impl FnMut() -> RecordId,
+) -> Vec<NewOpen> {
     let mut open = Vec::new();
     for (line, posted) in asked.lines.iter().zip(lines) {
         let control = chart.account(posted.account()).is_some_and(|account| account.keeper == Keeper::OpenItems);
@@ -210,7 +214,7 @@ pub(super) fn open_of(cx: &Cx<'_>, chart: &Chart, head: &Head, asked: &JournalAs
         };
         if let Some(day) = asked.reverse_on {
             open.push(NewOpen {
-                line: Some(RecordId(cx.new_id())),
+                line: Some(new_id()),
                 date: day,
                 due_date: None,
                 amount: new.amount.negated(),

@@ -401,7 +401,7 @@ impl Document for Journals {
                 let lines = lines_of(business, &chart, asked, &settled.base).map_err(|why| why.at("lines"))?;
                 let told = taxes::Told { business, chart: &chart, taxes: &taxes, known: &known, asked, rates: &rates };
                 let lines = told.lines(asked.tax_date.unwrap_or(head.date), lines)?;
-                let open = open_of(cx, &chart, head, asked, &lines);
+                let open = open_of(&chart, (head, asked), &lines, || RecordId(cx.new_id()));
                 (open, entries_of(business, &chart, head, asked, &settled, lines)?)
             }
         };
