@@ -266,4 +266,61 @@ mod tests {
             assert_eq!(read.as_deref().map_err(String::as_str), code, "{body}");
         }
     }
+
+    #[test]
+    fn who_is_waited_for_opens_an_account_of_their_own() {
+        use crate::user::tests::person;
+        use sea_orm::prelude::Uuid;
+        let (own, other) = (person(UserStatus::Invited).id, UserId(Uuid::from_u128(9)));
+        let (home, now) = (BusinessId(Uuid::from_u128(2)), Instant::from_micros(60_000_000));
+        let of = |alone: bool, display_name: Option<&str>, username: Option<&str>| {
+            let new = NewAccount {
+                id: other,
+                display_name: display_name.map(Into::into),
+                username: username.map(Into::into),
+                locale: Some("de-AT".into()),
+                password_hash: "hashed".into(),
+            };
+            let mut waiting = person(UserStatus::Invited);
+            waiting.email_key = invitation::waiting_key(&waiting.email, waiting.id);
+            opened(&waiting, new, home, alone, now)
+        };
+        for (alone, name, username, id, version, shown, key, search) in [
+            (true, None, None, own, 4, "Mira Sandoval", None, "mira@harbour.example  mira sandoval"),
+            (true, Some("M. S."), None, own, 4, "M. S.", None, "mira@harbour.example  m. s."),
+            (
+                true,
+                None,
+                Some("Mira"),
+                own,
+                4,
+                "Mira Sandoval",
+                Some("mira"),
+                "mira@harbour.example mira mira sandoval",
+            ),
+            // They are waited for elsewhere too, and stay there as they are.
+            (false, None, None, other, 1, "Mira Sandoval", None, "mira@harbour.example  mira sandoval"),
+        ] {
+            let account = of(alone, name, username);
+            let found = (account.id, account.updated_by, account.version, account.display_name.as_str());
+            assert_eq!(found, (id, id, version, shown), "{alone} {name:?}");
+            assert_eq!((account.username_key.as_deref(), account.search.as_str()), (key, search));
+            // An address that one can log in with, from now on and at home where they were invited.
+            assert_eq!((account.email_key.as_str(), account.status), ("mira@harbour.example", UserStatus::Active));
+            assert_eq!((account.home_id, account.updated_at), (Some(home), now));
+            assert_eq!((account.password_hash.as_str(), account.locale.as_deref()), ("hashed", Some("de-AT")));
+            assert!(!invitation::waits(&account));
+        }
+        // Who was let out before they accepted does not wait, and nor does who has a password.
+        for (status, hash, waits) in [
+            (UserStatus::Invited, "", true),
+            (UserStatus::Invited, "hashed", false),
+            (UserStatus::Active, "", false),
+            (UserStatus::Disabled, "", false),
+        ] {
+            let mut somebody = person(status);
+            somebody.password_hash = hash.into();
+            assert_eq!(invitation::waits(&somebody), waits, "{status:?} {hash}");
+        }
+    }
 }

@@ -7,7 +7,7 @@
 
 mod account;
 mod seats;
-mod tests;
+pub(crate) mod tests;
 mod wire;
 
 use crate::api_key;

@@ -234,3 +234,83 @@ pub fn acceptance_example() -> (Value, Value) {
         }),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::money::BookMoney;
+    use schema::rights::{Limits, Role};
+
+    #[test]
+    fn who_made_an_invitation_answers_for_it_at_the_moment_that_it_is_used() {
+        use UserStatus::{Active, Disabled, Invited};
+        let seat = |role: Role| Seat { rights: role.rights(), ..Seat::owner() };
+        let up_to = |most: i64| Seat {
+            limits: Limits { max_document_amount: Some(BookMoney::from_units(most)), backdate_days: None },
+            ..Seat::owner()
+        };
+        let (owner, accountant, bookkeeper) = (Seat::owner(), seat(Role::Accountant), seat(Role::Bookkeeper));
+        for (inviter, theirs, offered, may) in [
+            (Some(Active), Some(&owner), Some(&bookkeeper), true),
+            (Some(Active), Some(&owner), Some(&owner), true),
+            // They may see people and add none, whatever they offer.
+            (Some(Active), Some(&accountant), Some(&bookkeeper), false),
+            (Some(Active), Some(&bookkeeper), Some(&bookkeeper), false),
+            // Nobody hands out more than they have.
+            (Some(Active), Some(&up_to(100)), Some(&up_to(100)), true),
+            (Some(Active), Some(&up_to(100)), Some(&up_to(101)), false),
+            (Some(Active), Some(&up_to(100)), Some(&owner), false),
+            // They are gone, or sit nowhere any more; so does who waits.
+            (Some(Disabled), Some(&owner), Some(&bookkeeper), false),
+            (Some(Invited), Some(&owner), Some(&bookkeeper), false),
+            (None, Some(&owner), Some(&bookkeeper), false),
+            (Some(Active), None, Some(&bookkeeper), false),
+            (Some(Active), Some(&owner), None, false),
+        ] {
+            assert_eq!(may_hand_out(inviter, theirs, offered), may, "{inviter:?} {theirs:?} {offered:?}");
+        }
+    }
+
+    #[test]
+    fn who_waits_is_nobody_and_stands_beside_their_address() {
+        let waiting = |email: &str| waiting_key(email, UserId(Uuid::from_u128(5)));
+        assert_eq!(waiting(" Mira@Harbour.Example"), "mira@harbour.example 00000000-0000-0000-0000-000000000005");
+        // As the rows are asked: after the address and a blank, and before what follows a blank.
+        let beside = |email: &str, key: &str| *key > *format!("{email} ") && *key < *format!("{email}!");
+        for (email, key, is_beside) in [
+            ("mira@harbour.example", waiting("mira@harbour.example"), true),
+            ("mira@harbour.example", "mira@harbour.example".into(), false),
+            ("mira@harbour.example", waiting("mira@harbour.examples"), false),
+            ("mira@harbour.example", waiting("amira@harbour.example"), false),
+            ("mira@harbour.example", waiting("mira@harbour.exampl"), false),
+        ] {
+            assert_eq!(beside(email, &key), is_beside, "{email} {key}");
+        }
+    }
+
+    #[test]
+    fn an_invitation_is_accepted_with_a_password_and_names_that_may_be() {
+        let good = json!({"password": "a ferry at first light"});
+        for (more, fields) in [
+            (json!({}), vec![]),
+            (json!({"displayName": "Mira", "username": "mira", "locale": "de-DE"}), vec![]),
+            (json!({"username": "mira@harbour.example"}), vec!["username"]),
+            (json!({"username": "mira sandoval"}), vec!["username"]),
+            (json!({"locale": "german"}), vec!["locale"]),
+            (json!({"password": null}), vec!["password"]),
+            (json!({"password": "eleven char"}), vec!["password"]),
+            (json!({"password": "twelve chars"}), vec![]),
+            (json!({"password": "ü".repeat(256)}), vec![]),
+            (json!({"password": "ü".repeat(257)}), vec!["password"]),
+            // All of it at once.
+            (json!({"password": "short", "username": "@", "locale": "1"}), vec!["locale", "password", "username"]),
+        ] {
+            let mut body = good.clone();
+            body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            let faults = check_acceptance(serde_json::from_value(body.clone()).unwrap()).err().unwrap_or_default();
+            let mut found: Vec<&str> = faults.iter().map(|(field, _)| field.as_str()).collect();
+            found.sort_unstable();
+            assert_eq!(found, fields, "{body}");
+        }
+    }
+}

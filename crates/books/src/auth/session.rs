@@ -142,10 +142,13 @@ pub async fn write_seen(connection: &impl ConnectionTrait, seen: &[(RecordId, In
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_session_is_seen_now_and_then() {
-        let at = |minutes: u64| Instant::from_micros(0).plus(Duration::from_mins(minutes));
-        let session = Model {
+    fn at(minutes: u64) -> Instant {
+        Instant::from_micros(0).plus(Duration::from_mins(minutes))
+    }
+
+    /// One of an hour.
+    fn session() -> Model {
+        Model {
             id: RecordId::default(),
             user_id: UserId::default(),
             made_at: at(0),
@@ -154,7 +157,30 @@ mod tests {
             ended_at: None,
             address: None,
             agent: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_session_is_good_for_its_user_until_it_ends() {
+        let somebody = UserId(Uuid::from_u128(7));
+        for (user, ended, now, is_good) in [
+            (UserId::default(), None, 0, true),
+            (UserId::default(), None, 59, true),
+            (UserId::default(), None, 60, false),
+            (UserId::default(), None, 61, false),
+            // Ended before its time, and not again good by asking for an earlier one.
+            (UserId::default(), Some(30), 31, false),
+            (UserId::default(), Some(30), 29, false),
+            (somebody, None, 0, false),
+        ] {
+            let session = Model { ended_at: ended.map(at), ..session() };
+            assert_eq!(session.is_good(user, at(now)), is_good, "{user} {ended:?} {now}");
+        }
+    }
+
+    #[test]
+    fn a_session_is_seen_now_and_then() {
+        let session = session();
         let seen = Seen::default();
         seen.note(&session, at(4));
         assert_eq!(seen.taken(), []);

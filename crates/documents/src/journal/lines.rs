@@ -226,3 +226,76 @@ pub(super) fn open_of(
     }
     open
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldErrors;
+    use crate::journal::posting::tests::{abroad, journal, line};
+    use crate::journal::posting::{lines_of, rates, sums};
+    use crate::samples::{day, head, id};
+
+    /// What a journal of the last of March leaves open, of lines 1, 2, ...
+    fn left_open(mut asked: JournalAsked) -> Vec<String> {
+        let (business, chart) = (Business::sample(), books::chart::sample());
+        (1..).zip(&mut asked.lines).for_each(|(name, line)| line.id = Some(id(name)));
+        let rates = rates(&business, &asked, &mut FieldErrors::default());
+        let figures = sums(&business, &asked, &rates).unwrap();
+        let lines = lines_of(&business, &chart, &asked, &figures.base).unwrap();
+        let mut made = 90..;
+        let open = open_of(&chart, (&head("2026-03-31"), &asked), &lines, || id(made.next().unwrap()));
+        let shown = open.iter().map(|open| {
+            let number = |id: RecordId| id.0.as_u128();
+            let due = open.due_date.map_or(String::new(), |day| format!(" due {day}"));
+            let line = open.line.map_or(0, number);
+            let (party, account) = (number(open.party), number(open.account));
+            format!(
+                "{line}: {party} on {account}, {}{due}: {} {}, {}",
+                open.date, open.amount, open.currency, open.base
+            )
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn a_line_of_a_party_is_open_and_what_takes_it_back_is_open_the_other_way() {
+        let of = |party: u128, line: JournalLineAsked| JournalLineAsked { party: Some(id(party)), ..line };
+        let due = |line: JournalLineAsked| JournalLineAsked { due_date: Some(day("2026-04-30")), ..line };
+        let next_day = |asked: JournalAsked| JournalAsked { reverse_on: Some(day("2026-04-01")), ..asked };
+        let owes = || vec![due(of(3, line(1200, "100"))), line(4000, "-100")];
+        // A party beside another account is a note, and no debt.
+        let noted = vec![of(3, line(6700, "100")), line(1690, "-100")];
+        let both = vec![of(3, line(1200, "100")), of(4, line(2100, "-70")), of(3, line(2300, "-30"))];
+        let dollars = || vec![of(3, abroad(1200, "100", "USD", Some("0.9"))), line(4000, "-90")];
+        for (name, asked, open) in [
+            ("no party", journal(vec![line(6700, "100"), line(1690, "-100")]), vec![]),
+            ("a note", journal(noted), vec![]),
+            ("a debt", journal(owes()), vec!["1: 3 on 1200, 2026-03-31 due 2026-04-30: 100 EUR, 100"]),
+            (
+                "of several",
+                journal(both),
+                vec![
+                    "1: 3 on 1200, 2026-03-31: 100 EUR, 100",
+                    "2: 4 on 2100, 2026-03-31: -70 EUR, -70",
+                    "3: 3 on 2300, 2026-03-31: -30 EUR, -30",
+                ],
+            ),
+            ("in dollars", journal(dollars()), vec!["1: 3 on 1200, 2026-03-31: 100 USD, 90"]),
+            (
+                "taken back",
+                next_day(journal(owes())),
+                vec![
+                    "90: 3 on 1200, 2026-04-01: -100 EUR, -100",
+                    "1: 3 on 1200, 2026-03-31 due 2026-04-30: 100 EUR, 100",
+                ],
+            ),
+            (
+                "dollars taken back",
+                next_day(journal(dollars())),
+                vec!["90: 3 on 1200, 2026-04-01: -100 USD, -90", "1: 3 on 1200, 2026-03-31: 100 USD, 90"],
+            ),
+        ] {
+            assert_eq!(left_open(asked), open, "{name}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What a journal comes to and what it posts: rules without a database, tested by tables.
 
-mod tests;
+pub(super) mod tests;
 
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::currency::Currency;

@@ -249,4 +249,132 @@ mod tests {
             assert!(found.starts_with(answer) && found.is_empty() == answer.is_empty(), "{shown}: {found}");
         }
     }
+
+    /// What a line tells, on the tenth of April, of the code 8000 of such components.
+    fn told(of: (TaxDirection, &[(&str, TaxKind, &str)]), line: JournalLineAsked) -> String {
+        use crate::journal::posting::tests::journal;
+        use crate::journal::posting::{lines_of, rates, sums};
+        let (business, chart, taxes) = (Business::sample(), books::chart::sample(), taxes(of.0, of.1));
+        let mut party = crate::samples::party(schema::party::PartyStatus::Active, schema::party::PartyBlock::None);
+        party.tax_number = Some("DE1".into());
+        let known = HashMap::from([(id(3), Arc::new(party))]);
+        let asked = journal(vec![JournalLineAsked { id: Some(id(1)), ..line }]);
+        let rates = rates(&business, &asked, &mut crate::error::FieldErrors::default());
+        let figures = sums(&business, &asked, &rates).unwrap();
+        let lines = lines_of(&business, &chart, &asked, &figures.base).unwrap();
+        let told =
+            Told { business: &business, chart: &chart, taxes: &taxes, known: &known, asked: &asked, rates: &rates };
+        let lines = told.lines(crate::samples::day("2026-04-10"), lines).unwrap();
+        let [line] = lines.as_slice() else { panic!("of one line come {}", lines.len()) };
+        let tag =
+            line.subject().tax.as_ref().map_or("-".to_owned(), |tag| tag.component.clone().unwrap_or("all".into()));
+        let facts = line.facts().iter().map(|fact| {
+            assert_eq!((fact.line, fact.date.to_string().as_str()), (Some(id(1)), "2026-04-10"));
+            let component = fact.name.as_deref().unwrap_or("-");
+            let account = fact.account.map_or(0, |account| account.0.as_u128());
+            let leads = if fact.leads { " leads" } else { "" };
+            let whose = fact.party_tax_number.as_deref().map_or(String::new(), |number| format!(" of {number}"));
+            format!(
+                "{} {} {} {component}: {} of {}, here {} of {}, on {account}{leads}{whose}",
+                fact.origin, fact.side, fact.duty, fact.tax, fact.base, fact.home_tax, fact.home_base
+            )
+        });
+        facts.fold(tag, |shown, fact| format!("{shown}; {fact}"))
+    }
+
+    #[test]
+    fn a_line_tells_of_tax_as_it_stands_on_an_account_of_tax_or_beside_one() {
+        use TaxDirection::{Both, Purchase, Sales};
+        use TaxKind::Withholding;
+        let vat: &[_] = &[("19", Standard, "100")];
+        let two: &[_] = &[("19", Standard, "100"), ("1", Standard, "100")];
+        let kept: &[_] = &[("10", Withholding, "100")];
+        let coded = || TaxAsked { code: Some(id(8_000)), ..TaxAsked::default() };
+        let on = |side: TaxSide| TaxAsked { side: Some(side), ..coded() };
+        let based = |base: &str, tax: TaxAsked| TaxAsked { base: Some(money(base)), ..tax };
+        let second = TaxAsked { component: Some(id(9_002)), ..coded() };
+        let of = |account: u128, amount: &str, tax: TaxAsked| JournalLineAsked {
+            amount: money(amount),
+            ..line(account, tax)
+        };
+        let dollars = |line: JournalLineAsked| JournalLineAsked {
+            currency: Some("USD".into()),
+            exchange_rate: Some(crate::samples::rate("0.9")),
+            ..line
+        };
+        let known = JournalLineAsked { party: Some(id(3)), ..of(6000, "100", coded()) };
+        let unsaid = TaxAsked::default;
+        for (code, line, tells) in [
+            ((Purchase, vat), of(6000, "100", unsaid()), "-"),
+            // An account of tax is moved without being tax.
+            ((Purchase, vat), of(1400, "19", unsaid()), "-; carry purchase claimed -: 19 of 0, here 19 of 0, on 1400"),
+            ((Purchase, vat), of(2200, "-19", unsaid()), "-; carry sale owed -: 19 of 0, here 19 of 0, on 2200"),
+            ((Purchase, vat), of(2200, "19", unsaid()), "-; carry sale owed -: -19 of 0, here -19 of 0, on 2200"),
+            // What was taxed.
+            (
+                (Purchase, vat),
+                of(6000, "100", coded()),
+                "all; journal purchase none T1: 0 of 100, here 0 of 100, on 0 leads",
+            ),
+            ((Sales, vat), of(4000, "-100", coded()), "all; journal sale none T1: 0 of 100, here 0 of 100, on 0 leads"),
+            (
+                (Both, vat),
+                of(4000, "30", on(TaxSide::Sale)),
+                "all; journal sale none T1: 0 of -30, here 0 of -30, on 0 leads",
+            ),
+            (
+                (Purchase, two),
+                of(6000, "100", coded()),
+                "all; journal purchase none -: 0 of 100, here 0 of 100, on 0 leads",
+            ),
+            ((Purchase, vat), known, "all; journal purchase none T1: 0 of 100, here 0 of 100, on 0 leads of DE1"),
+            // The tax of it, with and without what it is of.
+            (
+                (Purchase, vat),
+                of(1400, "19", coded()),
+                "T1; journal purchase claimed T1: 19 of 0, here 19 of 0, on 1400",
+            ),
+            (
+                (Purchase, vat),
+                of(1400, "19", based("100", coded())),
+                "T1; journal purchase claimed T1: 19 of 100, here 19 of 100, on 1400 leads",
+            ),
+            (
+                (Purchase, vat),
+                of(1400, "-19", based("100", coded())),
+                "T1; journal purchase claimed T1: -19 of -100, here -19 of -100, on 1400 leads",
+            ),
+            (
+                (Both, vat),
+                of(2200, "-20", on(TaxSide::Purchase)),
+                "T1; journal purchase owed T1: 20 of 0, here 20 of 0, on 2200",
+            ),
+            ((Purchase, two), of(1400, "1", second), "T2; journal purchase claimed T2: 1 of 0, here 1 of 0, on 1400"),
+            // In dollars at 0.90: 17.10 of 90.00.
+            (
+                (Purchase, vat),
+                dollars(of(1400, "19", based("100", coded()))),
+                "T1; journal purchase claimed T1: 19 of 100, here 17.1 of 90, on 1400 leads",
+            ),
+            // What is kept back is no turnover: of a sale the customer did it, of a purchase we did.
+            (
+                (Sales, kept),
+                of(1410, "10", based("100", coded())),
+                "T1; journal sale withheldFromUs T1: 10 of 100, here 10 of 100, on 1410",
+            ),
+            (
+                (Purchase, kept),
+                of(2210, "-10", based("100", coded())),
+                "T1; journal purchase withheldByUs T1: 10 of 100, here 10 of 100, on 2210",
+            ),
+            // By the kind of the component, whatever account it stands on.
+            (
+                (Sales, kept),
+                of(1400, "10", coded()),
+                "T1; journal sale withheldFromUs T1: 10 of 0, here 10 of 0, on 1400",
+            ),
+        ] {
+            assert_eq!(told(code, line.clone()), tells, "{line:?}");
+        }
+    }
 }

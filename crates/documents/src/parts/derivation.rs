@@ -4,6 +4,7 @@
 //! names the note that brought them, and what credits these names that note. Goods that wait for their invoice stand on
 //! an account of their own; each line knows what of them is left there ([`progress`]).
 
+mod cases;
 mod following;
 mod sources;
 mod tests;

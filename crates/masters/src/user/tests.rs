@@ -20,7 +20,7 @@ pub(super) fn said_of(changes: &[(&str, serde_json::Value)]) -> Draft {
 }
 
 /// Somebody as the books have them.
-pub(super) fn person(status: UserStatus) -> Model {
+pub(crate) fn person(status: UserStatus) -> Model {
     Model {
         id: UserId(Uuid::from_u128(5)),
         email: "mira@harbour.example".into(),

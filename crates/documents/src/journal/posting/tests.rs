@@ -8,7 +8,7 @@ use crate::samples::{head, id, money, party, rate, said, summed};
 use JournalKind::{Closing, General};
 use schema::party::{PartyBlock, PartyStatus};
 
-fn line(account: u128, amount: &str) -> JournalLineAsked {
+pub(in crate::journal) fn line(account: u128, amount: &str) -> JournalLineAsked {
     JournalLineAsked {
         id: None,
         account: id(account),
@@ -23,11 +23,11 @@ fn line(account: u128, amount: &str) -> JournalLineAsked {
 }
 
 /// A line in a currency of its own.
-fn abroad(account: u128, amount: &str, currency: &str, at: Option<&str>) -> JournalLineAsked {
+pub(in crate::journal) fn abroad(account: u128, amount: &str, currency: &str, at: Option<&str>) -> JournalLineAsked {
     JournalLineAsked { currency: Some(currency.into()), exchange_rate: at.map(rate), ..line(account, amount) }
 }
 
-fn journal(lines: Vec<JournalLineAsked>) -> JournalAsked {
+pub(in crate::journal) fn journal(lines: Vec<JournalLineAsked>) -> JournalAsked {
     JournalAsked {
         kind: General,
         currency: None,

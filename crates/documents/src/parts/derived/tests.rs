@@ -154,3 +154,79 @@ fn a_line_says_nothing_where_it_repeats_what_it_is_made_of() {
         assert_eq!(found, nothing, "{said:?} {header:?} of {origin:?}");
     }
 }
+
+#[test]
+fn a_line_of_a_note_credits_the_one_line_that_it_can_mean() {
+    use crate::samples::taxes;
+    use rules::tax::TaxKind::Standard;
+    // Two of item 7 at 10 and 12, taxed; one of item 8, untaxed; two of item 9 at the same price. Each of five.
+    let of = |name: u128, item: u128, one: &str, tax: TaxChoice| TradeLineAsked {
+        id: Some(id(name)),
+        item: Some(id(item)),
+        price: Some(price(one)),
+        tax,
+        ..TradeLineAsked::default()
+    };
+    let coded = TaxChoice::Code(id(8_000));
+    let lines = vec![
+        of(61, 7, "10", coded),
+        of(62, 7, "12", coded),
+        of(63, 8, "10", TaxChoice::None),
+        of(64, 9, "10", coded),
+        of(65, 9, "10", coded),
+    ];
+    let content = Content { asked: TradeAsked { lines, ..TradeAsked::default() }, figures: TradeFigures::default() };
+    let mut sources = Sources::sample([Source { row: row(6, DocumentKind::SalesInvoice, "0"), content }]);
+    for name in 61..=65 {
+        sources.lefts.lines.insert(id(name), Left { quantity: pieces("5"), ..Left::default() });
+    }
+    let codes = taxes(rules::tax::TaxDirection::Both, &[("25", Standard, "100")]);
+    let line = |item: u128, quantity: Option<&str>, one: Option<&str>, tax: TaxChoice| TradeLineAsked {
+        item: Some(item).filter(|item| *item > 0).map(id),
+        quantity: quantity.map(pieces),
+        price: one.map(price),
+        tax,
+        ..TradeLineAsked::default()
+    };
+    let unsaid = TaxChoice::Unsaid;
+    let named = |name: u128| TradeLineAsked { source_line: Some(id(name)), ..line(7, None, None, unsaid) };
+    let matched = |direction: Direction, source: Option<u128>, sources: &Sources, lines: Vec<TradeLineAsked>| {
+        let mut asked = TradeAsked { source: source.map(id), lines, ..TradeAsked::default() };
+        match_invoice(direction, &mut asked, sources, &codes);
+        asked.lines.iter().map(|line| line.source_line.map_or(0, |id| id.0.as_u128())).collect::<Vec<_>>()
+    };
+    let credits = |lines: Vec<TradeLineAsked>| matched(Direction::CreditNote, Some(6), &sources, lines);
+    for (lines, of) in [
+        (vec![line(8, None, None, unsaid)], vec![63]),
+        (vec![line(8, Some("5"), None, unsaid)], vec![63]),
+        // More than is left is another matter.
+        (vec![line(8, Some("6"), None, unsaid)], vec![0]),
+        // Of two that suit neither is guessed at, but for the price.
+        (vec![line(7, None, None, unsaid)], vec![0]),
+        (vec![line(7, None, Some("12"), unsaid)], vec![62]),
+        (vec![line(7, None, Some("11"), unsaid)], vec![0]),
+        (vec![line(9, None, Some("10"), unsaid)], vec![0]),
+        // The only one that there is may have another price.
+        (vec![line(8, None, Some("3"), unsaid)], vec![63]),
+        // A tax that is said must be the same.
+        (vec![line(8, None, None, coded)], vec![0]),
+        (vec![line(8, None, None, TaxChoice::None)], vec![63]),
+        (vec![line(7, None, Some("10"), coded)], vec![61]),
+        (vec![line(7, None, Some("10"), TaxChoice::None)], vec![0]),
+        // A code that there is not is none; it is refused elsewhere.
+        (vec![line(8, None, None, TaxChoice::Code(id(1)))], vec![63]),
+        // What one line has no other gets, and then one is left.
+        (vec![line(8, None, None, unsaid), line(8, None, None, unsaid)], vec![63, 0]),
+        (vec![named(61), line(7, None, None, unsaid)], vec![61, 62]),
+        // A line without an item means an amount.
+        (vec![line(0, None, Some("10"), unsaid)], vec![0]),
+    ] {
+        let shown = format!("{lines:?}");
+        assert_eq!(credits(lines), of, "{shown}");
+    }
+    let one = || vec![line(8, None, None, unsaid)];
+    assert_eq!(matched(Direction::CreditNote, None, &sources, one()), [0], "no invoice is named");
+    assert_eq!(matched(Direction::SalesInvoice, Some(6), &sources, one()), [0], "an invoice credits none");
+    sources.lefts.lines.insert(id(63), Left::default());
+    assert_eq!(matched(Direction::CreditNote, Some(6), &sources, one()), [0], "nothing is left");
+}
