@@ -22,7 +22,7 @@ const NAMED: &[(&str, &str, &str)] = &[
     ),
     ("crates/documents/src/stock_adjustment/", "value.at_par()", "an adjustment is in the company's currency"),
     ("crates/documents/src/revaluation/mod.rs", "figures.gain.at_par()", "a revaluation is in the company's currency"),
-    ("crates/documents/src/journal/mod.rs", "(amount.at_par()", "what closes a year names no currency"),
+    ("crates/documents/src/journal/mod.rs", "amount: amount.at_par()", "what closes a year names no currency"),
     (
         "crates/documents/src/journal/posting.rs",
         "base_debit.at_par()",
