@@ -3,6 +3,7 @@
 use crate::harness::authority;
 use crate::harness::browser::Browser;
 use crate::harness::{Engine, Request, Server, on_both_engines};
+use compare::document::{shown, spelled_out};
 use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -75,7 +76,8 @@ fn every_operation_is_described_to_the_end() {
         "/swagger/b/swagger.json",
         "/swagger/v1/openapi-3.1.json",
     ] {
-        let document = document(path);
+        let document = spelled_out(document(path));
+        let schemas = document["components"]["schemas"].as_object().unwrap();
         assert_eq!(document["info"]["version"], "v2026");
         let mut untrue = Vec::new();
         for (target, method, operation) in operations(&document) {
@@ -89,27 +91,33 @@ fn every_operation_is_described_to_the_end() {
                 operation.get("x-required-permission").is_some_and(|key| key.is_string() || is_login || is_own),
                 "{place}"
             );
-            assert_eq!(operation["security"].is_array(), !target.ends_with("/login"), "{place}");
+            assert_eq!(operation["security"] == json!([]), target.ends_with("/login"), "{place}");
             let responses = operation["responses"].as_object().unwrap();
             for status in ["401", "500", "503"] {
                 assert!(responses.contains_key(status), "{place}: {status}");
             }
             for (status, response) in responses {
-                let response = resolve(&document, response);
                 assert!(response["description"].is_string(), "{place} {status}");
                 if status != "304" {
-                    let is_file = status == "200" && target.ends_with("/export");
-                    let form = if is_file { "application/x-ndjson" } else { "application/json" };
-                    let media = &response["content"][form];
-                    assert!(!media["example"].is_null() && media["schema"].is_object(), "{place} {status}");
-                    let faults = authority::faults(&document, &media["schema"], &media["example"]);
+                    let forms = response["content"].as_object().unwrap();
+                    let (form, media) = forms.iter().next().unwrap();
+                    let expected = match (status.as_str(), target.rsplit(['/', '.']).next().unwrap()) {
+                        ("200", "export") => "application/x-ndjson",
+                        ("200", "csv") => "text/csv",
+                        _ => "application/json",
+                    };
+                    // A client knows by the operation what it reads.
+                    assert_eq!((form.as_str(), forms.len()), (expected, 1), "{place} {status}");
+                    assert!(media["schema"].is_object(), "{place} {status}");
+                    let example = shown(schemas, media).unwrap_or_else(|| panic!("{place} {status}: no example"));
+                    let faults = authority::faults(&document, &media["schema"], &example);
                     untrue.extend(faults.into_iter().map(|fault| format!("{place} {status}: {fault}")));
                 }
             }
             if let Some(body) = operation.get("requestBody") {
                 let media = &body["content"]["application/json"];
-                assert!(!media["example"].is_null(), "{place}");
-                let faults = authority::faults(&document, &media["schema"], &media["example"]);
+                let example = shown(schemas, media).unwrap_or_else(|| panic!("{place}: no example"));
+                let faults = authority::faults(&document, &media["schema"], &example);
                 untrue.extend(faults.into_iter().map(|fault| format!("{place}: {fault}")));
                 assert_eq!(resolve(&document, &media["schema"])["additionalProperties"], false, "{place}");
             }
@@ -132,7 +140,10 @@ fn operations_are_named_alike_in_both_dialects() {
     assert_eq!(of_a, names("/swagger/b/swagger.json"));
     let mut expected: Vec<String> = registry()
         .iter()
-        .flat_map(|one| one.verbs().map(|verb| one.operation_id(verb)).collect::<Vec<_>>())
+        .flat_map(|one| {
+            let as_csv = one.verbs().filter(|verb| one.csv(*verb).is_some()).map(|verb| one.operation_id(verb) + "Csv");
+            one.verbs().map(|verb| one.operation_id(verb)).chain(as_csv).collect::<Vec<_>>()
+        })
         .chain(["login".to_owned(), "acceptInvitation".to_owned()])
         .collect();
     expected.sort();
@@ -168,17 +179,20 @@ fn redoc_is_bound_to_our_own_documents() {
 on_both_engines! {
     fn each_example_is_a_request_that_works(server) {
         let company = server.company();
-        let document = document("/swagger/b/swagger.json");
+        let document = spelled_out(document("/swagger/b/swagger.json"));
+        let schemas = document["components"]["schemas"].as_object().unwrap();
         for (_, _, operation) in operations(&document) {
-            let Some(body) = operation.pointer("/requestBody/content/application~1json/example") else { continue };
+            let Some(media) = operation.pointer("/requestBody/content/application~1json") else { continue };
+            let body = &shown(schemas, media).unwrap();
             let Some(resource) = operation["operationId"].as_str().unwrap().strip_suffix("Create") else { continue };
             // Records that the example names are those of another company.
             let here = company.example(resource);
             let names_others = serde_json::to_string(body).unwrap().contains("019a9f6e");
             let body = if names_others { &here } else { body };
             let made = company.ask(crate::harness::Dialect::B, "POST", resource, "", Some(body)).expect(201).data;
-            let shown = operation.pointer("/responses/201/content/application~1json/example").unwrap();
-            assert_eq!(fields(&made), fields(shown), "{resource}: the example shows the record's fields, all of them");
+            let media = operation.pointer("/responses/201/content/application~1json").unwrap();
+            let told = shown(schemas, media).unwrap();
+            assert_eq!(fields(&made), fields(&told), "{resource}: the example shows the record's fields, all of them");
         }
     }
 }
@@ -227,15 +241,16 @@ fn the_interactive_reference_works_in_a_browser() {
     let text = text.as_str().unwrap();
     let token = text.split('"').find(|part| part.starts_with("eyJ")).expect("a token in the answer");
 
-    // Authorise, name the company, list its parties.
+    // Authorise and name the company, once for all operations; list its parties.
     browser.click("button.authorize");
-    browser.fill(".modal-ux input[type=text], .modal-ux input[type=password]", token);
-    browser.click(".modal-ux button.authorize");
+    for (field, value) in [("#auth-bearer-value", token), ("#api_key_value", &company.id)] {
+        browser.fill(&format!(".modal-ux {field}"), value);
+        browser.click(&format!(".modal-ux form:has({field}) button.authorize"));
+    }
     browser.click(".modal-ux button.btn-done");
     browser.click("h3[data-tag='Parties'] button");
     let list = row("partiesList");
     browser.click(&format!("{list} .opblock-summary-control"));
-    browser.fill(&format!("{list} tr[data-param-name='X-Business-Id'] input"), &company.id);
     browser.click(&format!("{list} button.execute"));
     let body = format!("document.querySelector({})?.textContent", json!(format!("{list} .live-responses-table")));
     browser.wait(&format!("{body}?.includes('Seen in the browser')"));

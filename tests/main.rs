@@ -5,6 +5,7 @@
 mod access;
 mod accounts;
 mod adding_up;
+mod alike;
 mod arrows;
 mod audit;
 mod backups;
@@ -64,6 +65,7 @@ mod parity;
 mod people;
 mod periods;
 mod promises;
+mod readers;
 mod references;
 mod reliability;
 mod reports;

@@ -5,6 +5,7 @@ use crate::harness::process::fresh_folder;
 use crate::harness::server::{DIALECTS, OWNER_EMAIL, OWNER_PASSWORD, Said, authorised, run};
 use crate::harness::{Company, Dialect, Engine, Options, Request, Server, on_both_engines};
 use compare::difference::{Latitude, between};
+use compare::document::shown;
 use compare::twins::Twins;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -231,6 +232,7 @@ on_both_engines! {
         for (dialect, letter) in [(Dialect::A, "a"), (Dialect::B, "b")] {
             let document = server.send(&Request::new("GET", &format!("/swagger/{letter}/swagger.json"))).expect(200).json();
             let base = document["servers"][0]["url"].as_str().unwrap();
+            let schemas = document["components"]["schemas"].as_object().unwrap();
             let mut refused = 0;
             for (template, item) in document["paths"].as_object().unwrap() {
                 for (method, operation) in item.as_object().unwrap() {
@@ -241,8 +243,8 @@ on_both_engines! {
                     let id = if operation["operationId"].as_str().unwrap().starts_with("businesses") { &company.id } else { party["id"].as_str().unwrap() };
                     let target = format!("{base}{template}").replace("{businessId}", &company.id).replace("{id}", id);
                     let request = authorised(Request::new(&method.to_uppercase(), &target), &reader.token).header("X-Business-Id", &company.id);
-                    let request = match operation.pointer("/requestBody/content/application~1json/example") {
-                        Some(body) => request.json(body),
+                    let request = match operation.pointer("/requestBody/content/application~1json") {
+                        Some(media) => request.json(&shown(schemas, media).unwrap()),
                         None => request,
                     };
                     let said = company.say(dialect, request).expect(403);

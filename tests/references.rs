@@ -3,6 +3,7 @@
 use crate::harness::server::{Company, DIALECTS, Said};
 use crate::harness::shop::id;
 use crate::harness::{Dialect, Request, Server, on_both_engines};
+use compare::document::shown;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
@@ -23,12 +24,13 @@ struct Bodies {
 impl Bodies {
     fn of(server: &Server) -> Self {
         let document = server.send(&Request::new("GET", "/swagger/b/swagger.json")).expect(200).json();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
         let items = document["paths"].as_object().unwrap().values();
         let operations = items.flat_map(|item| item.as_object().unwrap().values());
         let bodies = operations.filter_map(|operation| {
             let content = operation.pointer("/requestBody/content/application~1json")?;
             let name = operation["operationId"].as_str()?.to_owned();
-            Some((name, (content["schema"].clone(), content["example"].clone())))
+            Some((name, (content["schema"].clone(), shown(schemas, content).unwrap())))
         });
         Self { bodies: bodies.collect(), document: document.clone() }
     }

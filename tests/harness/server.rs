@@ -224,8 +224,9 @@ impl Server {
         let lists = |item: &Value| item["get"]["operationId"] == format!("{resource}List");
         let mut paths = document["paths"].as_object().expect("paths").iter();
         let (path, item) = paths.find(|(_, item)| lists(item)).unwrap_or_else(|| panic!("nothing lists {resource}"));
-        let mut parameters = item["get"]["parameters"].as_array().expect("parameters").iter();
-        let names_company = parameters.any(|parameter| parameter["name"] == "X-Business-Id");
+        let shown = item["get"]["security"][0].as_object().expect("what a request shows");
+        let schemes = &document["components"]["securitySchemes"];
+        let names_company = shown.keys().any(|scheme| schemes[scheme]["name"] == "X-Business-Id");
         Collection { path: format!("{base}{path}"), names_company }
     }
 

@@ -8,12 +8,56 @@ use serde_json::{Map, Value};
 
 /// Where an answer to a request for a target is not what the document says, each with its place.
 pub fn faults_of(dialect: &Dialect, operation: &Operation, target: &str, answer: &Answer) -> Vec<(String, String)> {
+    // What has a path of its own may be asked for by a word as well.
+    let as_csv = operation.as_csv.as_ref().filter(|_| asks_for_csv(target));
+    let operation = as_csv.and_then(|id| dialect.operations.get(id)).unwrap_or(operation);
     let Some(response) = operation.responses.get(&answer.status.to_string()) else {
         return vec![("status".to_owned(), format!("the document does not say {}", answer.status))];
     };
-    if answer.header("content-encoding").is_some() {
-        return Vec::new();
+    let mut faults = undeclared(response, answer);
+    if answer.header("content-encoding").is_none() {
+        faults.extend(faults_of_body(dialect, operation, target, response, answer));
     }
+    faults
+}
+
+fn asks_for_csv(target: &str) -> bool {
+    target.split_once('?').is_some_and(|(_, query)| query.split('&').any(|pair| pair == "format=csv"))
+}
+
+/// What HTTP itself says in an answer, and servers on the way.
+const OF_HTTP: [&str; 13] = [
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "content-security-policy",
+    "transfer-encoding",
+    "connection",
+    "date",
+    "vary",
+    "cache-control",
+    "referrer-policy",
+    "x-content-type-options",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+];
+
+/// Headers that the document says nothing of.
+fn undeclared(response: &Value, answer: &Answer) -> Vec<(String, String)> {
+    let declared = response["headers"].as_object();
+    let is_declared = |name: &str| declared.into_iter().flatten().any(|(said, _)| said.eq_ignore_ascii_case(name));
+    let names = answer.headers.iter().map(|(name, _)| name.to_ascii_lowercase());
+    let others = names.filter(|name| !OF_HTTP.contains(&name.as_str()) && !is_declared(name));
+    others.map(|name| (format!("headers.{name}"), "the document does not say it".to_owned())).collect()
+}
+
+fn faults_of_body(
+    dialect: &Dialect,
+    operation: &Operation,
+    target: &str,
+    response: &Value,
+    answer: &Answer,
+) -> Vec<(String, String)> {
     let form = answer.header("content-type").and_then(|form| form.split(';').next()).unwrap_or_default();
     let at_body = |why: String| vec![("body".to_owned(), why)];
     match response["content"].as_object() {
@@ -71,10 +115,8 @@ impl<'d> Schemas<'d> {
             }
             return;
         };
-        // In the words of 3.0.
-        if value.is_null() && members.get("nullable") == Some(&Value::Bool(true)) {
-            return;
-        }
+        // In the words of 3.0, where it says something beside a type alone.
+        let may_be_null = members.get("nullable") == Some(&Value::Bool(true));
         for (word, said) in members {
             match word.as_str() {
                 "$ref" => match self.referred(said) {
@@ -83,7 +125,7 @@ impl<'d> Schemas<'d> {
                 },
                 "type" => {
                     let mut kinds = said.as_array().into_iter().flatten().chain(Some(said)).filter_map(Value::as_str);
-                    if !kinds.any(|kind| is(value, kind)) {
+                    if !(kinds.any(|kind| is(value, kind)) || value.is_null() && may_be_null) {
                         faults.push(at(place, format!("{value} is no {said}")));
                     }
                 }
@@ -113,6 +155,7 @@ impl<'d> Schemas<'d> {
                         faults.push(at(place, format!("{fitting} alternatives fit where one must")));
                     }
                 }
+                "format" if !has_form(value, said) => faults.push(at(place, format!("{value} is no {said}"))),
                 "minLength" | "maxLength" | "minimum" | "maximum" => check_bound(word, said, value, place, faults),
                 _ => {}
             }
@@ -147,6 +190,10 @@ impl<'d> Schemas<'d> {
         if schema["maxItems"].as_u64().is_some_and(|most| count > most) {
             faults.push(at(place, format!("{count} are too many")));
         }
+        let is_again = |(index, one)| elements.iter().take(index).any(|earlier| earlier == one);
+        if schema["uniqueItems"] == true && elements.iter().enumerate().any(is_again) {
+            faults.push(at(place, "an element is there twice"));
+        }
         let first = schema["prefixItems"].as_array().map(Vec::as_slice).unwrap_or_default();
         for (index, element) in elements.iter().enumerate() {
             let Some(said) = first.get(index).or_else(|| schema.get("items")) else { continue };
@@ -170,6 +217,17 @@ fn check_bound(word: &str, said: &Value, value: &Value, place: &str, faults: &mu
     let Some(whole) = figure.split('.').next().and_then(|whole| whole.parse::<i64>().ok()) else { return };
     if (word.starts_with("min") && whole < bound) || (word.starts_with("max") && whole > bound) {
         faults.push(at(place, format!("{figure} is beyond {word} {bound}")));
+    }
+}
+
+/// Whether a text has the form that it is said to have, as far as that can be seen from where digits stand.
+fn has_form(value: &Value, form: &Value) -> bool {
+    let (Some(text), Some(form)) = (value.as_str(), form.as_str()) else { return true };
+    let shape: String = text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    match form {
+        "date" => shape == "0000-00-00",
+        "date-time" => shape.starts_with("0000-00-00T00:00:00") && shape.ends_with('Z'),
+        _ => true,
     }
 }
 
@@ -201,6 +259,13 @@ mod tests {
                     "kind": {"enum": ["company", "person"]},
                     "notes": {"type": ["string", "null"]},
                     "old": {"type": "string", "nullable": true},
+                    "day": {"type": "string", "format": "date"},
+                    "at": {"type": "string", "format": "date-time"},
+                    "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": true},
+                    "untyped": {"allOf": [{"$ref": "#/components/schemas/Line"}], "nullable": true},
+                    "either": {"anyOf": [
+                        {"$ref": "#/components/schemas/Line"}, {"type": "string", "nullable": true, "enum": [null]}
+                    ]},
                     "lines": {"type": "array", "maxItems": 2, "items": {"$ref": "#/components/schemas/Line"}}
                 }
             },
@@ -224,6 +289,23 @@ mod tests {
             let mut bad = good.clone();
             *bad.pointer_mut(pointer).unwrap() = value;
             assert_eq!(places(bad), [expected]);
+        }
+        for (name, value, is_said) in [
+            ("day", json!("2026-11-20"), true),
+            ("day", json!("20.11.2026"), false),
+            ("at", json!("2026-11-20T09:30:00.000000Z"), true),
+            ("at", json!("2026-11-20 09:30"), false),
+            ("tags", json!(["a", "b"]), true),
+            ("tags", json!(["a", "a"]), false),
+            // Beside no type it says nothing: what is referred to is no null.
+            ("untyped", json!(null), false),
+            ("either", json!(null), true),
+            ("either", json!({"count": 1}), true),
+            ("either", json!({"count": 0}), false),
+        ] {
+            let mut body = good.clone();
+            body[name] = value;
+            assert_eq!(places(body).is_empty(), is_said, "{name}");
         }
         assert_eq!(places(json!({"id": "p", "lines": [], "colour": "red"})), ["body.colour"]);
         assert_eq!(places(json!({"lines": []})), ["body.id"]);

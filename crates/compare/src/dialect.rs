@@ -2,6 +2,7 @@
 //! wrapped. Requests are rendered from it, and recognised by it.
 
 use crate::curl::brief;
+use crate::document::{shown, spelled_out};
 use crate::neutral::{Neutral, Query};
 use crate::wire::Request;
 use crate::wrapping::Wrapping;
@@ -61,6 +62,8 @@ pub struct Operation {
     pub permission: Option<String>,
     /// What it may answer, by status.
     pub responses: Map<String, Value>,
+    /// The operation that it stands for with `format=csv`.
+    pub as_csv: Option<String>,
     /// How long the stem of its name is.
     stem: usize,
 }
@@ -107,7 +110,8 @@ pub struct Dialect {
 
 impl Dialect {
     /// Reads a document of one dialect. `base` is used where the document says none.
-    pub fn of(mut document: Value, base: Option<&str>) -> Result<Self, String> {
+    pub fn of(document: Value, base: Option<&str>) -> Result<Self, String> {
+        let mut document = spelled_out(document);
         let title = document["info"]["title"].as_str().unwrap_or("a dialect");
         let said = document["servers"][0]["url"].as_str().unwrap_or_default();
         let base = base.unwrap_or(said).trim_end_matches('/').to_owned();
@@ -117,14 +121,7 @@ impl Dialect {
         for (path, item) in paths {
             for (method, said) in item.as_object().into_iter().flatten() {
                 let Some(id) = said["operationId"].as_str() else { continue };
-                operations.insert(id.to_owned(), operation(id, method, path, said));
-            }
-        }
-        // Failures are said once for all operations.
-        for response in operations.values_mut().flat_map(|operation: &mut Operation| operation.responses.values_mut()) {
-            let reference = response["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-            if let Some(said) = reference.and_then(|pointer| document.pointer(pointer)) {
-                *response = said.clone();
+                operations.insert(id.to_owned(), operation(&document, id, (method, path), said));
             }
         }
         let stems: Vec<usize> = operations.keys().map(|id| stem(id, operations.keys())).collect();
@@ -308,12 +305,21 @@ const OF_THE_CONNECTION: [&str; 12] = [
     "priority",
 ];
 
-fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
+/// Whether a request says by its header which company it is about: the document has that as a parameter, or as something
+/// that is shown with each request, like a token.
+fn is_named_in_header(document: &Value, said: &Value) -> bool {
+    let is_parameter = |one: &Value| one["in"] == "header" && one["name"] == BUSINESS_HEADER;
+    let schemes = &document["components"]["securitySchemes"];
+    let shown = said["security"].as_array().into_iter().flatten().filter_map(Value::as_object).flatten();
+    said["parameters"].as_array().into_iter().flatten().any(is_parameter)
+        || shown.into_iter().any(|(scheme, _)| is_parameter(&schemes[scheme]))
+}
+
+fn operation(document: &Value, id: &str, (method, path): (&str, &str), said: &Value) -> Operation {
     let parameters: Vec<&Value> = said["parameters"].as_array().into_iter().flatten().collect();
     let at = |place: &'static str| parameters.iter().filter(move |parameter| parameter["in"] == place);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let in_header = at("header").any(|parameter| parameter["name"] == BUSINESS_HEADER);
-    let company = match (path.contains("{businessId}"), in_header) {
+    let company = match (path.contains("{businessId}"), is_named_in_header(document, said)) {
         (true, _) => CompanyIn::Path,
         (false, true) => CompanyIn::Header,
         (false, false) => CompanyIn::Nowhere,
@@ -328,11 +334,11 @@ fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
     let headers = at("header").map(|parameter| text(&parameter["name"])).filter(|name| name != BUSINESS_HEADER);
     let body = said.get("requestBody").map(|body| {
         let media = &body["content"]["application/json"];
-        Body { schema: media["schema"].clone(), required: body["required"] == true, example: media["example"].clone() }
+        let none = Map::new();
+        let schemas = document["components"]["schemas"].as_object().unwrap_or(&none);
+        let example = shown(schemas, media).unwrap_or(Value::Null);
+        Body { schema: media["schema"].clone(), required: body["required"] == true, example }
     });
-    let successes = said["responses"].as_object().into_iter().flatten().filter(|(status, _)| status.starts_with('2'));
-    let mut messages =
-        successes.filter_map(|(_, response)| response["content"]["application/json"]["example"]["message"].as_str());
     Operation {
         id: id.to_owned(),
         method: method.to_uppercase(),
@@ -343,9 +349,10 @@ fn operation(id: &str, method: &str, path: &str, said: &Value) -> Operation {
         query: query.collect(),
         headers: headers.collect(),
         body,
-        message: messages.next().map(str::to_owned),
+        message: said["x-message"].as_str().map(str::to_owned),
         permission: said["x-required-permission"].as_str().map(str::to_owned),
         responses: said["responses"].as_object().cloned().unwrap_or_default(),
+        as_csv: said["x-format-csv"].as_str().map(str::to_owned),
         stem: id.len(),
     }
 }

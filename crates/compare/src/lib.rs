@@ -12,6 +12,7 @@ pub mod curl;
 pub mod declared;
 pub mod dialect;
 pub mod difference;
+pub mod document;
 pub mod explore;
 pub mod guide;
 pub mod meaning;

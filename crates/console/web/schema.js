@@ -27,16 +27,29 @@ function find(told, id) {
   return null;
 }
 
+/** What something refers to, or the thing itself. */
+function led(told, one) {
+  if (!one.$ref) return one;
+  const [kind, name] = one.$ref.split("/").slice(-2);
+  return told.components[kind][name];
+}
+
+/** Whether nothing but null is meant. */
+const isNothing = (one) => one.enum?.length === 1 && one.enum[0] === null;
+
 /** A schema as it is, with what it refers to put in its place. */
 export function resolved(told, schema) {
   let one = schema;
-  if (one.$ref) one = resolved(told, told.components.schemas[one.$ref.split("/").at(-1)]);
+  if (one.$ref) one = resolved(told, led(told, one));
   if (one.allOf) {
     const [inner] = one.allOf.map((part) => resolved(told, part));
     one = { ...inner, ...one, allOf: undefined, description: one.description ?? inner.description };
   }
-  const choices = one.oneOf ?? one.anyOf;
-  if (choices?.every((choice) => choice.enum)) one = { ...one, type: "string", enum: choices.flatMap((choice) => choice.enum) };
+  const kept = one.oneOf?.filter((choice) => !isNothing(led(told, choice)));
+  if (kept?.length === 1) {
+    const inner = resolved(told, kept[0]);
+    one = { ...inner, ...one, oneOf: undefined, nullable: true, description: one.description ?? inner.description };
+  }
   return one;
 }
 
@@ -65,7 +78,8 @@ function whole(told, schema) {
 export async function filtersOf(stem) {
   const told = await document(own);
   const found = find(told, `${stem}List`);
-  const known = (found?.parameters ?? []).filter(
+  const parameters = (found?.parameters ?? []).map((one) => led(told, one));
+  const known = parameters.filter(
     (one) => one.in === "query" && !["page", "pageSize", "sort", "q"].includes(one.name),
   );
   const filters = known.map((one) => {
@@ -73,7 +87,7 @@ export async function filtersOf(stem) {
     const inner = schema.type === "array" ? resolved(told, schema.items) : schema;
     return { name: one.name, about: one.description, type: inner.type, format: inner.format, words: inner.enum ?? null };
   });
-  const sort = found?.parameters.find((one) => one.name === "sort");
+  const sort = parameters.find((one) => one.name === "sort");
   const sortable = [...(sort?.description ?? "").matchAll(/`([a-zA-Z]+)`/g)].map((match) => match[1]);
   return { filters, sortable };
 }

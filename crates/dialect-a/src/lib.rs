@@ -139,15 +139,21 @@ impl Dialect for DialectA {
     fn success_schema(payload_name: &str, payload: Value) -> (Option<String>, Value) {
         let envelope = json!({
             "type": "object",
+            "description": "A success, in the envelope.",
             "properties": {
                 "success": {"type": "boolean", "description": "Always `true`."},
-                "message": {"type": "string", "enum": ["OK", "Created", "Updated", "Deleted"]},
+                "message": {"$ref": "#/components/schemas/SuccessMessage"},
                 "data": payload,
-                "errors": {"type": ["object", "null"], "description": "Always null."}
+                "errors": {"type": "null", "description": "Always null."}
             },
             "required": ["success", "message", "data", "errors"]
         });
         (Some(format!("{payload_name}Envelope")), envelope)
+    }
+
+    fn schemas() -> Vec<(&'static str, Value)> {
+        let words = ["OK", "Created", "Updated", "Deleted"];
+        vec![("SuccessMessage", json!({"type": "string", "enum": words, "description": "What was done, in a word."}))]
     }
 
     fn wrapping() -> Value {

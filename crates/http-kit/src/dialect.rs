@@ -47,6 +47,10 @@ pub trait Dialect: Send + Sync + 'static {
     fn failure(failure: &Failure) -> String;
     /// The schema of a success around a payload's schema, and its name where it has one of its own.
     fn success_schema(payload_name: &str, payload: Value) -> (Option<String>, Value);
+    /// What the schemas of its successes refer to, by name.
+    fn schemas() -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
     /// How it wraps what is said, for programs that read its answers: the bodies of a `success`, of a `failure` and of what
     /// is in the success of a log-in (`loggedIn`). `$data`, `$message`, `$title`, `$errors`, `$status`, `$token`,
     /// `$seconds` and `$until` stand where these are said, `$` alone where it may be anything; all else is as it stands.

@@ -49,7 +49,11 @@ pub fn router<D: Dialect>() -> Router {
     for resource in registry() {
         let collection = D::collection(resource);
         for (path, verbs) in paths(resource) {
-            router = router.route(&format!("{collection}{path}"), operations::<D>(resource, &verbs));
+            router = router.route(&format!("{collection}{path}"), operations::<D>(resource, &verbs, Media::Json));
+        }
+        for verb in resource.verbs().filter(|verb| resource.csv(*verb).is_some()) {
+            let path = format!("{collection}{}", csv_path(resource, verb));
+            router = router.route(&path, operations::<D>(resource, &[verb], Media::Csv));
         }
     }
     router
@@ -69,13 +73,19 @@ pub(crate) fn paths(resource: &ResourceOperations) -> IndexMap<String, Vec<Verb>
     paths
 }
 
+/// Where a read is answered as comma-separated values alone.
+pub(crate) fn csv_path(resource: &ResourceOperations, verb: Verb) -> String {
+    resource.path(verb) + ".csv"
+}
+
 /// Whose books a request is about.
 fn shell(request: &Request) -> Result<Arc<Shell>, Failure> {
     let shell = request.extensions().get::<Arc<Shell>>();
     shell.cloned().ok_or_else(|| Error::internal("a request has no books").into())
 }
 
-fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb]) -> MethodRouter {
+/// `form` is what the path is for: one for comma-separated values answers nothing else.
+fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb], form: Media) -> MethodRouter {
     verbs.iter().fold(MethodRouter::new(), |router, &verb| {
         let operation = Operation(resource.operation_id(verb).into());
         router.on(method(resource.method(verb)), move |request: Request| {
@@ -84,7 +94,7 @@ fn operations<D: Dialect>(resource: &'static ResourceOperations, verbs: &[Verb])
                 let arrival = arrival(&request);
                 let mut seen = Seen::default();
                 let answer = match shell(&request) {
-                    Ok(shell) => answer::<D>(&shell, resource, verb, request, &mut seen).await,
+                    Ok(shell) => answer::<D>(&shell, resource, (verb, form), request, &mut seen).await,
                     Err(failure) => Err(failure),
                 };
                 let mut response = answer.unwrap_or_else(|failure| {
@@ -235,7 +245,7 @@ const fn kind(media: Media) -> &'static str {
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
-    verb: Verb,
+    (verb, form): (Verb, Media),
     request: Request,
     seen: &mut Seen,
 ) -> Result<Response, Failure> {
@@ -266,7 +276,8 @@ async fn answer<D: Dialect>(
     let proved = tokio::time::timeout(patience, shell.ledger.proved(&principal, seen.business));
     let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
     welcome(&parts, proved)?;
-    let kinds: Vec<&str> = resource.media(verb).into_iter().map(kind).collect();
+    let forms = if form == Media::Csv { vec![form] } else { resource.media(verb) };
+    let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
     request::acceptable(&parts.headers, &kinds)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
@@ -282,6 +293,8 @@ async fn answer<D: Dialect>(
         let again = tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await;
         again.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??
     };
+    let mut query = request::query(&parts)?;
+    query.extend(Some(("format".to_owned(), "csv".to_owned())).filter(|_| form == Media::Csv));
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
     let call = Call {
@@ -289,7 +302,7 @@ async fn answer<D: Dialect>(
         verb,
         business: named?,
         id: parameter("id"),
-        query: request::query(&parts)?,
+        query,
         body,
         expectation: request::if_match(&parts.headers),
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),

@@ -13,5 +13,6 @@ pub mod openapi;
 mod openapi_30;
 pub mod pages;
 mod prepared;
+mod pretty;
 pub mod quota;
 pub mod request;

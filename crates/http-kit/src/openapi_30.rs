@@ -11,11 +11,24 @@ pub(crate) fn down_convert(mut document: Value) -> Value {
         root.remove("webhooks");
     }
     if let Some(license) = document.pointer_mut("/info/license").and_then(Value::as_object_mut) {
-        license.remove("identifier");
+        // 3.0 knows a license by its address alone.
+        if let Some(Value::String(identifier)) = license.remove("identifier") {
+            license.insert("url".into(), format!("https://spdx.org/licenses/{identifier}.html").into());
+        }
     }
     walk(&mut document);
+    if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut)
+        && serde_json::to_string(schemas).is_ok_and(|text| text.contains(&format!("\"{SCHEMAS}{NULL}\"")))
+    {
+        schemas.insert(NULL.into(), nothing());
+        schemas.sort_keys();
+    }
     document
 }
+
+const SCHEMAS: &str = "#/components/schemas/";
+/// What null is called, where something is one thing or null.
+const NULL: &str = "Null";
 
 /// Finds the schemas of a document.
 fn walk(value: &mut Value) {
@@ -52,6 +65,7 @@ fn schema(value: &mut Value) {
 }
 
 fn object_schema(members: &mut Map<String, Value>) {
+    nullable_alternatives(members);
     for name in ["properties", "patternProperties"] {
         if let Some(inner) = members.get_mut(name) {
             each_member(inner, schema);
@@ -69,7 +83,6 @@ fn object_schema(members: &mut Map<String, Value>) {
     for name in ["$schema", "$defs", "$id", "$comment", "patternProperties", "unevaluatedProperties", "propertyNames"] {
         members.remove(name);
     }
-    nullable_alternatives(members);
     for name in ["allOf", "anyOf", "oneOf"] {
         for inner in members.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten() {
             schema(inner);
@@ -78,9 +91,6 @@ fn object_schema(members: &mut Map<String, Value>) {
     types(members);
     if let Some(constant) = members.shift_remove("const") {
         members.insert("enum".into(), json!([constant]));
-    }
-    if members.get("enum").and_then(Value::as_array).is_some_and(|values| values.contains(&Value::Null)) {
-        members.insert("nullable".into(), true.into());
     }
     if let Some(Value::Array(examples)) = members.shift_remove("examples")
         && let Some(first) = examples.into_iter().next()
@@ -110,25 +120,57 @@ fn elements_by_place(members: &mut Map<String, Value>) {
             alternatives.push(place);
         }
     }
-    members.insert("items".into(), json!({"anyOf": alternatives}));
+    let items = match alternatives.as_slice() {
+        [one] => one.clone(),
+        several => json!({"anyOf": several}),
+    };
+    members.insert("items".into(), items);
 }
 
-/// `anyOf: [X, {type: null}]` becomes X that may be null.
+/// Nothing but null. A `nullable` is read beside a `type` alone.
+fn nothing() -> Value {
+    json!({"type": "string", "nullable": true, "enum": [null]})
+}
+
+fn is_null(alternative: &Value) -> bool {
+    alternative.get("type").is_some_and(|kind| kind == "null")
+}
+
+/// `anyOf: [X, {type: null}]` becomes X that may be null. Where X stands elsewhere it becomes one of two, the other being
+/// null by its name: no word beside a reference says more than what it refers to, and who makes classes makes one of it.
 fn nullable_alternatives(members: &mut Map<String, Value>) {
-    let is_null = |alternative: &Value| alternative.get("type").is_some_and(|kind| kind == "null");
     for name in ["anyOf", "oneOf"] {
         let Some(alternatives) = members.get_mut(name).and_then(Value::as_array_mut) else { continue };
-        let before = alternatives.len();
-        alternatives.retain(|alternative| !is_null(alternative));
-        if alternatives.len() == before {
+        if let [one, other] = alternatives.as_mut_slice()
+            && is_null(other)
+            && let Some(kind) = one.get("type").filter(|kind| kind.is_string()).cloned()
+        {
+            one["type"] = json!([kind, "null"]);
+            alternatives.pop();
+        }
+        if let [.., other] = alternatives.as_mut_slice()
+            && is_null(other)
+        {
+            *other = json!({"$ref": format!("{SCHEMAS}{NULL}")});
+            let either = members.shift_remove(name).unwrap_or_default();
+            members.insert("oneOf".into(), either);
             continue;
         }
         if alternatives.len() == 1
-            && let Some(only) = members.shift_remove(name)
+            && let Some(Value::Array(only)) = members.shift_remove(name)
         {
-            members.insert("allOf".into(), only);
+            for (name, value) in only.into_iter().filter_map(inner).flatten() {
+                // What is said of this place goes before what is said of all such.
+                members.entry(name).or_insert(value);
+            }
         }
-        members.insert("nullable".into(), true.into());
+    }
+}
+
+fn inner(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(members) => Some(members),
+        _ => None,
     }
 }
 
@@ -136,21 +178,17 @@ fn nullable_alternatives(members: &mut Map<String, Value>) {
 fn types(members: &mut Map<String, Value>) {
     if members.get("type").is_some_and(|kind| kind == "null") {
         members.shift_remove("type");
-        members.insert("enum".into(), json!([null]));
+        members.extend(inner(nothing()).unwrap_or_default());
     }
     let Some(Value::Array(kinds)) = members.get("type").cloned() else { return };
     let named: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
-    if named.len() < kinds.len() {
-        members.insert("nullable".into(), true.into());
-    }
+    let may_be_null = named.len() < kinds.len();
+    let of = |kind: &Value| if may_be_null { json!({"type": kind, "nullable": true}) } else { json!({"type": kind}) };
     match named.as_slice() {
-        [one] => {
-            members.insert("type".into(), one.clone());
-        }
+        [one] => members.extend(inner(of(one)).unwrap_or_default()),
         several => {
             members.shift_remove("type");
-            let alternatives: Vec<Value> = several.iter().map(|kind| json!({"type": kind})).collect();
-            members.insert("anyOf".into(), alternatives.into());
+            members.insert("anyOf".into(), several.iter().map(of).collect());
         }
     }
 }
@@ -175,11 +213,20 @@ mod tests {
             (json!({"type": ["string", "integer"]}), json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})),
             (
                 json!({"anyOf": [{"$ref": "#/x"}, {"type": "null"}], "description": "d"}),
-                json!({"description": "d", "allOf": [{"$ref": "#/x"}], "nullable": true}),
+                json!({"description": "d", "oneOf": [{"$ref": "#/x"}, {"$ref": "#/components/schemas/Null"}]}),
             ),
+            (
+                json!({"anyOf": [{"type": "string", "maxLength": 3, "description": "x"}, {"type": "null"}], "description": "d"}),
+                json!({"description": "d", "type": "string", "maxLength": 3, "nullable": true}),
+            ),
+            (json!({"anyOf": [{"$ref": "#/x"}]}), json!({"$ref": "#/x"})),
             (json!({"$ref": "#/x", "description": "d"}), json!({"description": "d", "allOf": [{"$ref": "#/x"}]})),
             (json!({"$ref": "#/x"}), json!({"$ref": "#/x"})),
-            (json!({"type": "null"}), json!({"enum": [null], "nullable": true})),
+            (
+                json!({"type": ["number", "string", "null"]}),
+                json!({"anyOf": [{"type": "number", "nullable": true}, {"type": "string", "nullable": true}]}),
+            ),
+            (json!({"type": "null"}), json!({"type": "string", "nullable": true, "enum": [null]})),
             (json!({"const": 1}), json!({"enum": [1]})),
             (json!({"exclusiveMinimum": 0}), json!({"minimum": 0, "exclusiveMinimum": true})),
             (json!({"examples": ["a", "b"]}), json!({"example": "a"})),
@@ -198,7 +245,9 @@ mod tests {
         ];
         for (latest, older) in cases {
             let document = down_convert(json!({"openapi": "3.1.0", "components": {"schemas": {"X": latest.clone()}}}));
-            assert_eq!(document["components"]["schemas"]["X"], older, "{latest}");
+            let schemas = &document["components"]["schemas"];
+            assert_eq!(schemas["X"], older, "{latest}");
+            assert_eq!(schemas["Null"].is_null(), !older.to_string().contains("schemas/Null"), "{latest}");
         }
     }
 

@@ -124,12 +124,15 @@ pub(crate) fn business_mismatch() -> Failure {
     Error::field("X-Business-Id", "differs from the company in the path").into()
 }
 
+/// The longest key of a write that is repeated.
+pub(crate) const MOST_KEY: usize = 255;
+
 /// `"key"` and `key` are the same key.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = single(headers, &IDEMPOTENCY_KEY)? else { return Ok(None) };
     let key = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
-    if key.is_empty() || key.len() > 255 || !key.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-        return Err(Error::field("Idempotency-Key", "must be 1 to 255 printable characters").into());
+    if key.is_empty() || key.len() > MOST_KEY || !key.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
+        return Err(Error::field("Idempotency-Key", format!("must be 1 to {MOST_KEY} printable characters")).into());
     }
     Ok(Some(key.to_owned()))
 }

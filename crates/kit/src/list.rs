@@ -15,6 +15,8 @@ use std::collections::HashSet;
 
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
 pub const MOST_PAGE_SIZE: u64 = 500;
+/// Further on there is nothing in any company.
+pub const LAST_PAGE: u64 = 4_294_967_295;
 
 /// The longest text that is searched for.
 pub const MOST_TEXT: usize = 500;
@@ -31,7 +33,7 @@ pub type QueryPairs = [(String, String)];
 pub enum Reads {
     Text,
     Flag,
-    /// One or several of these, separated by commas.
+    /// One or several of these, separated by commas or each given for itself.
     AnyOf(&'static [&'static str]),
     OneOf(&'static [&'static str]),
     /// What a dialect is called by. How many there are is known above.
@@ -92,8 +94,10 @@ pub struct Offer<'o> {
     pub parameters: &'o [Parameter],
     /// Whether the answer comes in pages.
     pub paged: bool,
-    /// Whether there is `sort`, `q` and `updatedSince`, and by what it sorts.
+    /// Whether there is `sort` and `q`, and by what it sorts.
     pub sorts: Option<&'static [&'static str]>,
+    /// Whether there is `updatedSince`: its records say when they were changed.
+    pub dated: bool,
     /// Whether there is `asOf` and `knownAt`.
     pub in_time: bool,
     /// The records that are answered, where `fields` may name some of their members.
@@ -187,6 +191,7 @@ impl Pagination {
 
 impl ListQuery {
     pub fn parse(offer: &Offer<'_>, pairs: &QueryPairs) -> Result<Self, FieldErrors> {
+        let pairs = &offer.gathered(pairs);
         let mut faults = repeated(pairs);
         let mut query = Self {
             page: 1,
@@ -204,9 +209,9 @@ impl ListQuery {
                 continue;
             }
             match name.as_str() {
-                "page" => match whole(text).filter(|page| (1..=u64::from(u32::MAX)).contains(page)) {
+                "page" => match whole(text).filter(|page| (1..=LAST_PAGE).contains(page)) {
                     Some(page) => query.page = page,
-                    None => faults.add("page", "must be a whole number from 1"),
+                    None => faults.add("page", format!("must be a whole number from 1 to {LAST_PAGE}")),
                 },
                 "pageSize" => match whole(text).filter(|size| (1..=MOST_PAGE_SIZE).contains(size)) {
                     Some(size) => query.page_size = size,
@@ -285,16 +290,33 @@ const NOT_A_TIME: &str = "must be a time such as 2026-11-20T09:30:00Z";
 impl Offer<'_> {
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let paged = ["page", "pageSize"].into_iter().filter(|_| self.paged);
-        let listed = ["sort", "q", "updatedSince"].into_iter().filter(|_| self.sorts.is_some());
+        let listed = ["sort", "q"].into_iter().filter(|_| self.sorts.is_some());
+        let dated = ["updatedSince"].into_iter().filter(|_| self.dated);
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
         let fields = self.shows.iter().map(|_| "fields");
         let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
         paged
             .chain(listed)
+            .chain(dated)
             .chain(in_time)
             .chain(fields)
             .chain(view)
             .chain(self.parameters.iter().map(|parameter| parameter.name))
+    }
+
+    /// What may be said several times, said once: `status=a&status=b` is `status=a,b`. Most programs send lists so.
+    fn gathered(&self, pairs: &QueryPairs) -> Vec<(String, String)> {
+        let takes_several = |name: &str| {
+            self.parameters.iter().any(|known| known.name == name && matches!(known.reads, Reads::AnyOf(_)))
+        };
+        let mut gathered: Vec<(String, String)> = Vec::with_capacity(pairs.len());
+        for (name, text) in pairs {
+            match gathered.iter_mut().find(|(earlier, _)| earlier == name && takes_several(name)) {
+                Some((_, texts)) => texts.extend([",", text.as_str()]),
+                None => gathered.push((name.clone(), text.clone())),
+            }
+        }
+        gathered
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -401,7 +423,7 @@ mod tests {
     fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
         let pairs: Vec<_> = pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let sorts = Some(&["name", "createdAt"][..]);
-        let offer = Offer { parameters: OFFERED, paged: true, sorts, in_time: true, ..Offer::default() };
+        let offer = Offer { parameters: OFFERED, paged: true, sorts, dated: true, in_time: true, ..Offer::default() };
         ListQuery::parse(&offer, &pairs)
     }
 
@@ -425,6 +447,35 @@ mod tests {
         assert_eq!((query.page, query.page_size), (2, 500));
         assert_eq!(query.sort, [("createdAt", Direction::Descending), ("name", Direction::Ascending)]);
         assert_eq!(query.filters, [("status", FilterValue::AnyOf(vec!["active".into(), "archived".into()]))]);
+    }
+
+    #[test]
+    fn several_words_are_said_in_one_parameter_or_in_several() {
+        let both = [("status", FilterValue::AnyOf(vec!["active".into(), "archived".into()]))];
+        for pairs in [
+            &[("status", "active,archived")][..],
+            &[("status", "active"), ("status", "archived")],
+            &[("status", "active"), ("page", "2"), ("status", "archived")],
+        ] {
+            assert_eq!(parse(pairs).unwrap().filters, both, "{pairs:?}");
+        }
+        for pairs in [
+            &[("status", "active"), ("status", "active")][..],
+            &[("status", "active"), ("status", "")],
+            &[("status", "active"), ("status", "paid")],
+            &[("isCustomer", "true"), ("isCustomer", "true")],
+        ] {
+            let faults = parse(pairs).unwrap_err();
+            assert_eq!(faults.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), [pairs[0].0], "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn what_says_not_when_it_was_changed_is_not_asked_for_what_was() {
+        let offer = Offer { paged: true, sorts: Some(&["code"]), ..Offer::default() };
+        let asked = [("updatedSince".to_owned(), "2026-11-20T09:30:00Z".to_owned())];
+        let faults = ListQuery::parse(&offer, &asked).unwrap_err();
+        assert_eq!(faults.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), ["updatedSince"]);
     }
 
     #[test]

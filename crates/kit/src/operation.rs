@@ -2,7 +2,7 @@
 
 use crate::body::{self, Shape};
 use crate::error::{Error, Result};
-use crate::extra::{self, ActMethod, Begin, Does, Extra, Media, On, Produced, Weight};
+use crate::extra::{self, ActMethod, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
 use crate::list::{FilterValue, ListQuery, Offer, Parameter};
 use crate::resource::{About, Record, Resource, Scope};
@@ -189,6 +189,8 @@ pub struct ResourceOperations {
     pub about: About,
     /// Whether its figures can be asked for at an earlier point in time.
     pub in_time: bool,
+    /// Whether `updatedSince` can be asked for.
+    pub dated: bool,
     /// What `view=summary` shows of a record; nothing where it cannot be asked for.
     pub summary: Vec<&'static str>,
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.
@@ -225,6 +227,7 @@ impl ResourceOperations {
             scope: R::SCOPE,
             about: R::ABOUT,
             in_time: R::IN_TIME,
+            dated: R::DATED,
             summary: R::SUMMARY.iter().copied().filter(|name| view_shape.names(name)).collect(),
             cached: R::CACHED,
             secrets: R::SECRETS,
@@ -375,6 +378,7 @@ impl ResourceOperations {
                 parameters: &self.parameters,
                 paged: true,
                 sorts: Some(self.about.sorts),
+                dated: self.dated,
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
@@ -419,10 +423,18 @@ impl ResourceOperations {
         }
     }
 
+    /// How a read is answered as comma-separated values, where it can be asked for so.
+    pub fn csv(&self, verb: Verb) -> Option<Csv> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.csv,
+            Some(Does::Writes(_)) | None => None,
+        }
+    }
+
     /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.
     pub fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
         let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
-        let csv = reading.csv.filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
+        let csv = self.csv(verb).filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
         let csv = csv.map(|csv| (Media::Csv, csv.begin));
         csv.or_else(|| reading.portions.map(|begin| (reading.media, begin)))
     }

@@ -76,6 +76,8 @@ pub trait Resource: Send + Sync + 'static {
     const VERBS: &'static [Verb] = &Verb::STANDARD;
     /// Whether its figures can be asked for at an earlier point in time.
     const IN_TIME: bool = false;
+    /// Whether its records change at times that are known, so that `updatedSince` can be asked for.
+    const DATED: bool = true;
     /// What `view=summary` shows of a record, where that can be asked for.
     const SUMMARY: &'static [&'static str] = &[];
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.

@@ -4,7 +4,7 @@ use super::sheet::{Cell, Check, Column, Row, RowType, Sheet};
 use super::{Report, ReportView};
 use crate::money::{Amount, Money, Percent, Quantity, UnitPrice};
 use kit::list::Pagination;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -127,6 +127,9 @@ pub(super) struct SchemaOf<R>(PhantomData<fn() -> R>);
 /// The schema of a row of one report.
 struct RowOf<R>(PhantomData<fn() -> R>);
 
+/// The schema of the figures of the whole of one report.
+struct TotalsOf<R>(PhantomData<fn() -> R>);
+
 impl<R: Report> JsonSchema for SchemaOf<R> {
     fn schema_name() -> Cow<'static, str> {
         format!("{}Report", R::OPERATION).into()
@@ -137,23 +140,29 @@ impl<R: Report> JsonSchema for SchemaOf<R> {
         let row = generator.subschema_for::<RowOf<R>>();
         let column = generator.subschema_for::<Column>();
         let page = generator.subschema_for::<Pagination>();
+        let totals = generator.subschema_for::<TotalsOf<R>>();
         let form = &R::FORM;
         let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return schema };
-        properties.insert("report".into(), json!({"const": R::NAME, "description": "The name of the report."}));
+        properties.insert(
+            "report".into(),
+            json!({"type": "string", "const": R::NAME, "description": "The name of the report."}),
+        );
         properties.insert(
             "rows".into(),
             json!({"type": "array", "items": row, "description": "The rows, with those below them."}),
         );
-        let columns = if let Some(varying) = form.varying {
-            let then: Vec<String> = form.columns.iter().map(|(key, ..)| format!(", then `{key}`")).collect();
-            let about = format!("What the values of a row are: {varying}{}.", then.concat());
-            json!({"type": "array", "items": column, "minItems": form.columns.len(), "description": about})
-        } else {
-            let one = |(key, label, _): &Said| json!({"allOf": [column, {"properties": {"key": {"const": key}, "label": {"const": label}}}]});
-            by_place(form.columns.iter().map(one).collect(), "What the values of a row are.")
-        };
+        // Each is a column like any other: what sets them apart is said in words, and no client needs a type for each.
+        let named = form.columns.iter().map(|(key, ..)| format!("`{key}`"));
+        let named: Vec<String> = form.varying.map(str::to_owned).into_iter().chain(named).collect();
+        let about = format!("What the values of a row are: {}.", named.join(", then "));
+        let least = form.columns.len();
+        let mut columns = json!({"type": "array", "items": column, "minItems": least, "description": about});
+        if form.varying.is_none() {
+            columns["maxItems"] = least.into();
+        }
         properties.insert("columns".into(), columns);
-        properties.insert("totals".into(), totals(form));
+        let about = "Figures of the whole.";
+        properties.insert("totals".into(), json!({"allOf": [totals], "description": about}));
         let pages = "The page, and how many there are.";
         let pagination = if R::PAGED {
             json!({"allOf": [page], "description": pages})
@@ -171,15 +180,25 @@ fn by_place(all: Vec<Value>, about: &str) -> Value {
     json!({"type": "array", "prefixItems": all, "items": false, "minItems": count, "maxItems": count, "description": about})
 }
 
-fn totals(form: &Form) -> Value {
-    let about = "Figures of the whole.";
-    if !form.names_totals() {
-        return json!({"type": "object", "additionalProperties": {"type": "number"}, "description": "Figures of the whole, one for each column that can be added up."});
+impl<R: Report> JsonSchema for TotalsOf<R> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}Totals", R::OPERATION).into()
     }
-    let said: Map<String, Value> =
-        form.totals.iter().map(|(key, label, holds)| ((*key).to_owned(), holds.schema(label, false))).collect();
-    let required: Vec<&String> = said.keys().collect();
-    json!({"type": "object", "required": required, "properties": said, "additionalProperties": false, "description": about})
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let form = &R::FORM;
+        if !form.names_totals() {
+            let about = "Figures of the whole, one for each column that can be added up.";
+            return json_schema!({"type": "object", "additionalProperties": {"type": "number"}, "description": about});
+        }
+        let said: Map<String, Value> =
+            form.totals.iter().map(|(key, label, holds)| ((*key).to_owned(), holds.schema(label, false))).collect();
+        let required: Vec<&String> = said.keys().collect();
+        json_schema!({
+            "type": "object", "required": required, "properties": said, "additionalProperties": false,
+            "description": format!("Figures of the whole of {}.", R::TITLE.to_lowercase())
+        })
+    }
 }
 
 impl<R: Report> JsonSchema for RowOf<R> {

@@ -329,6 +329,11 @@ impl<'de, const MAX: usize> Deserialize<'de> for Label<MAX> {
     }
 }
 
+/// What a text is made of, for programs that hold a body against the document: no control characters but those of lines.
+const PLAIN: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
+/// The same, and not of blanks alone.
+const PLAIN_AND_SAYING: &str = r"^[^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]*$";
+
 impl<const MAX: usize> JsonSchema for Text<MAX> {
     fn inline_schema() -> bool {
         true
@@ -339,7 +344,7 @@ impl<const MAX: usize> JsonSchema for Text<MAX> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "maxLength": MAX})
+        json_schema!({"type": "string", "maxLength": MAX, "pattern": PLAIN})
     }
 }
 
@@ -353,7 +358,7 @@ impl<const MAX: usize> JsonSchema for Label<MAX> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": MAX})
+        json_schema!({"type": "string", "minLength": 1, "maxLength": MAX, "pattern": PLAIN_AND_SAYING})
     }
 }
 

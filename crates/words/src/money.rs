@@ -143,8 +143,14 @@ macro_rules! scaled {
                 $title.into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({"type": "number", "format": "decimal"})
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let mut schema = json_schema!({"type": "number", "format": "decimal"});
+                if generator.contract().is_deserialize() {
+                    let most = Self(i64::MAX);
+                    schema.insert("minimum".into(), serde_json::json!(most.negated()));
+                    schema.insert("maximum".into(), serde_json::json!(most));
+                }
+                schema
             }
         }
     };

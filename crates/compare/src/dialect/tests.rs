@@ -16,16 +16,14 @@ pub(crate) fn two() -> (Dialect, Dialect) {
             "/Users/login": {"post": {
                 "operationId": "login", "tags": ["Authentication"],
                 "requestBody": {"content": {"application/json": {"example": {"credential": "jo", "password": "x"}}}},
-                "responses": {"200": {"content": {"application/json": {"example":
-                    {"success": true, "message": "OK", "data": {"accessToken": "x", "expiresIn": 1}, "errors": null}}}}}
+                "x-message": "OK"
             }},
             "/{businessId}/parties": {"get": {"operationId": "partiesList", "parameters": [
                 {"in": "path", "name": "businessId"}, {"in": "query", "name": "page", "schema": {"type": "integer"}}
             ]}, "post": {
                 "operationId": "partiesCreate", "parameters": [{"in": "path", "name": "businessId"}],
                 "requestBody": {"content": {"application/json": {"example": {"name": "X"}}}, "required": true},
-                "responses": {"201": {"content": {"application/json": {"example":
-                    {"success": true, "message": "Created", "data": {}, "errors": null}}}}}
+                "x-message": "Created"
             }},
             "/{businessId}/parties/{id}": {"get": {"operationId": "partiesGet", "parameters": []}},
             "/{businessId}/parties/tree": {"get": {"operationId": "partiesTree", "parameters": []}}
@@ -37,14 +35,15 @@ pub(crate) fn two() -> (Dialect, Dialect) {
             "success": "$data", "failure": {"status": "$status", "title": "$title", "errors": "$errors"},
             "loggedIn": {"token": "$token", "expiresAt": "$until"}
         },
+        "components": {"securitySchemes": {"company": {"type": "apiKey", "in": "header", "name": "X-Business-Id"}}},
         "paths": {
             "/auth/login": {"post": {
                 "operationId": "login", "tags": ["Authentication"],
                 "requestBody": {"content": {"application/json": {"example": {"email": "jo", "password": "x"}}}},
                 "responses": {"200": {"content": {"application/json": {"example": {"token": "x", "expiresAt": "x"}}}}}
             }},
-            "/parties": {"get": {"operationId": "partiesList", "parameters": [
-                {"in": "header", "name": "X-Business-Id"}, {"in": "query", "name": "page", "schema": {"type": "integer"}}
+            "/parties": {"get": {"operationId": "partiesList", "security": [{"token": [], "company": []}], "parameters": [
+                {"in": "query", "name": "page", "schema": {"type": "integer"}}
             ]}, "post": {
                 "operationId": "partiesCreate", "parameters": [{"in": "header", "name": "X-Business-Id"}],
                 "requestBody": {"content": {"application/json": {"example": {"name": "X"}}}, "required": true},

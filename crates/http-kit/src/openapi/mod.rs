@@ -3,36 +3,49 @@
 //! Owns: what each operation takes, answers and needs. A document describes one dialect or, with both added,
 //! the whole installation. The model is 3.1; [`Documents`] also writes it down as 3.0.3 for client generators.
 
+mod examples;
 mod fault;
+mod headers;
+mod links;
+mod once;
 mod parameters;
+mod plain;
+mod signing_in;
 mod words;
 
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
-use crate::handler::{message, paths};
+use crate::handler::{csv_path, message, paths};
 use crate::openapi_30::down_convert;
+pub use crate::pretty::pretty;
 use aide::openapi::{
-    Components, Info, License, MediaType, OpenApi, Operation, PathItem, Paths, ReferenceOr, RequestBody, Response,
-    Responses, SchemaObject, SecurityScheme, Server, StatusCode, Tag,
+    ApiKeyLocation, Components, Info, License, MediaType, OpenApi, Operation, Parameter, PathItem, Paths, ReferenceOr,
+    RequestBody, Response, Responses, SchemaObject, SecurityRequirement, SecurityScheme, Server, StatusCode, Tag,
 };
+use examples::Examples;
 use fault::{Fault, faults};
 use indexmap::IndexMap;
-use ledger_core::access::Action;
-use ledger_core::auth::invitation::{AcceptanceInput, Accepted, acceptance_example};
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
-use parameters::{header_parameter, path_parameter, verb_parameters};
+use parameters::{path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value, json};
-use words::{code, codes_header, header_words, needed, success_words, text_header, with_headers, words};
+use serde_json::{Value, json};
+use words::{code, needed, success_words, words};
 
 /// The label of the API's release.
 pub const RELEASE: &str = "v2026";
+
+/// What the schemes are called by which a request says who asks, and of which company.
+const TOKEN: &str = "bearerAuth";
+const COMPANY: &str = "business";
+/// Names the operation that a read stands for with `format=csv`.
+const FORMAT_CSV: &str = "x-format-csv";
 
 const EXAMPLE_ID: &str = "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02";
 /// What a read of it is told apart by.
@@ -47,6 +60,7 @@ pub struct Document {
     components: Components,
     input: SchemaGenerator,
     output: SchemaGenerator,
+    examples: Examples,
     /// With both dialects in one document, names carry the dialect's letter.
     lettered: bool,
 }
@@ -73,6 +87,7 @@ impl Document {
             settings.meta_schema = None;
             settings.definitions_path = "/components/schemas".into();
         });
+        let settings = settings.with_transform(RecursiveTransform(plain::words));
         let bearer = SecurityScheme::Http {
             scheme: "bearer".into(),
             bearer_format: Some("JWT".into()),
@@ -96,17 +111,30 @@ impl Document {
             },
             paths: Paths::default(),
             components: Components {
-                security_schemes: IndexMap::from([("bearerAuth".to_owned(), ReferenceOr::Item(bearer))]),
+                security_schemes: IndexMap::from([(TOKEN.to_owned(), ReferenceOr::Item(bearer))]),
                 ..Components::default()
             },
-            input: settings.clone().for_deserialize().into_generator(),
+            input: settings.clone().with_transform(RecursiveTransform(plain::lists)).for_deserialize().into_generator(),
             output: settings.for_serialize().into_generator(),
+            examples: Examples::default(),
             lettered,
         }
     }
 
     /// Adds all of a dialect under a prefix.
     pub fn add<D: Dialect>(&mut self, prefix: &str) {
+        if D::COMPANY_IN == CompanyIn::Header {
+            let company = SecurityScheme::ApiKey {
+                location: ApiKeyLocation::Header,
+                name: "X-Business-Id".into(),
+                description: Some("The identifier of the company that the requests are about.".into()),
+                extensions: IndexMap::new(),
+            };
+            self.components.security_schemes.insert(COMPANY.into(), ReferenceOr::Item(company));
+        }
+        for (name, schema) in D::schemas() {
+            self.component(name.to_owned(), Schema::try_from(schema).unwrap_or_default());
+        }
         self.tag::<D>("Authentication", "Log in once; send the token with every request.");
         let item = PathItem { post: Some(self.login::<D>()), ..PathItem::default() };
         self.path(format!("{prefix}{}", D::LOGIN_PATH), item);
@@ -128,6 +156,12 @@ impl Document {
                 }
                 self.path(format!("{collection}{path}"), item);
             }
+            for verb in resource.verbs() {
+                if let Some(operation) = self.as_csv::<D>(resource, verb) {
+                    let item = PathItem { get: Some(operation), ..PathItem::default() };
+                    self.path(format!("{collection}{}", csv_path(resource, verb)), item);
+                }
+            }
         }
     }
 
@@ -139,10 +173,17 @@ impl Document {
                 }
             }
         }
+        for (name, schema) in &mut self.components.schemas {
+            self.examples.show(name, &mut schema.json_schema);
+        }
         self.components.schemas.sort_unstable_keys();
         self.api.paths = Some(self.paths);
         self.api.components = Some(self.components);
-        serde_json::to_value(&self.api).unwrap_or_default()
+        let mut document = serde_json::to_value(&self.api).unwrap_or_default();
+        open_to_all(&mut document);
+        once::said_once(&mut document);
+        once::only_what_is_meant(&mut document);
+        document
     }
 
     fn path(&mut self, path: String, item: PathItem) {
@@ -162,84 +203,18 @@ impl Document {
         if self.lettered { format!("{stem}{}", D::LETTER) } else { stem }
     }
 
-    fn login<D: Dialect>(&mut self) -> Operation {
-        let (request, answer) = D::login_example();
-        let body = self.input.subschema_for::<D::Login>();
-        let payload = self.output.subschema_for::<D::LoggedIn>();
-        let success = self.success::<D>("OK", "LoggedIn", payload, answer, "Logged in.");
-        let failures = [
-            Fault::Validation,
-            Fault::Credentials,
-            Fault::Timeout,
-            Fault::TooLarge,
-            Fault::MediaType,
-            Fault::RateLimited,
-        ];
-        Operation {
-            tags: vec![self.tag_name::<D>("Authentication")],
-            summary: Some("Log in".into()),
-            description: Some(
-                "Answers an access token. Send it as `Authorization: Bearer <token>`; log in again before it expires. \
-                 After ten failures for one account, or twenty from one address, within 15 minutes further attempts are \
-                 refused for a while."
-                    .into(),
-            ),
-            operation_id: Some(self.operation_id::<D>("login".into())),
-            request_body: Some(ReferenceOr::Item(request_body(body, request))),
-            responses: Some(self.responses::<D>(200, success, &failures)),
-            extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),
-            ..Operation::default()
-        }
-    }
-
-    fn accept<D: Dialect>(&mut self) -> Operation {
-        let (request, answer) = acceptance_example();
-        let body = self.input.subschema_for::<AcceptanceInput>();
-        let payload = self.output.subschema_for::<Accepted>();
-        let success = self.success::<D>("OK", "AcceptedInvitation", payload, answer, "Accepted.");
-        let failures = [
-            Fault::Validation,
-            Fault::Credentials,
-            Fault::Conflict,
-            Fault::IdempotencyMismatch,
-            Fault::Timeout,
-            Fault::TooLarge,
-            Fault::MediaType,
-            Fault::RateLimited,
-        ];
-        Operation {
-            tags: vec![self.tag_name::<D>("Authentication")],
-            summary: Some("Accept an invitation with a new account".into()),
-            description: Some(
-                "Send the code that you were given as the bearer token. Opens an account for the address that the \
-                 invitation was made for, with a password that only you know, and makes it a member of the company; then \
-                 log in. Whoever has an account already logs in and accepts \
-                 the invitation there. A code that is wrong, used, withdrawn or too old is refused like one for an address \
-                 that has an account. Wrong codes are counted like failed log-ins."
-                    .into(),
-            ),
-            operation_id: Some(self.operation_id::<D>("acceptInvitation".into())),
-            parameters: vec![ReferenceOr::Item(parameters::idempotency_key())],
-            security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
-            request_body: Some(ReferenceOr::Item(request_body(body, request))),
-            responses: Some(self.responses::<D>(200, success, &failures)),
-            extensions: IndexMap::from([("x-required-permission".to_owned(), Value::Null)]),
-            ..Operation::default()
-        }
-    }
-
     fn operation<D: Dialect>(&mut self, resource: &ResourceOperations, verb: Verb) -> Operation {
-        let about = &resource.about;
-        let (summary, description) = words(resource, verb);
+        let (summary, mut description) = words(resource, verb);
         let mut parameters = Vec::new();
+        let mut security = vec![TOKEN];
         if resource.scope == Scope::Business {
-            parameters.push(match D::COMPANY_IN {
-                CompanyIn::Path => path_parameter("businessId", "The company.", EXAMPLE_BUSINESS),
-                CompanyIn::Header => header_parameter("X-Business-Id", "The company.", true, EXAMPLE_BUSINESS),
-            });
+            match D::COMPANY_IN {
+                CompanyIn::Path => parameters.push(path_parameter("businessId", "The company.", EXAMPLE_BUSINESS)),
+                CompanyIn::Header => security.push(COMPANY),
+            }
         }
         if resource.names_record(verb) {
-            parameters.push(path_parameter("id", &format!("The identifier of {}.", about.one), EXAMPLE_ID));
+            parameters.push(path_parameter("id", "The identifier of the record.", EXAMPLE_ID));
         }
         parameters.extend(verb_parameters(resource, verb));
         let kind = resource.reply_kind(verb);
@@ -251,7 +226,10 @@ impl Document {
                 self.success::<D>(message(kind), &name, payload, example, success_words(kind))
             }
         };
-        let success = with_headers(success, resource, verb);
+        let mut success = headers::of_success(success, resource, verb);
+        if verb == Verb::Create {
+            success.links = links::of_new::<D>(resource, |id| self.operation_id::<D>(id));
+        }
         let status = if kind == ReplyKind::Created { 201 } else { 200 };
         let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
         if verb == Verb::Get {
@@ -259,10 +237,18 @@ impl Document {
                 description: "The same would be said as with the tag in `If-None-Match`.".into(),
                 ..Response::default()
             };
+            let unchanged = headers::of_unchanged(unchanged);
             responses.responses.insert(StatusCode::Code(304), ReferenceOr::Item(unchanged));
             responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
         }
         let request_body = self.request_body(resource, verb).map(ReferenceOr::Item);
+        let mut extensions = extensions::<D>(needed(resource, verb), message(kind));
+        if resource.csv(verb).is_some() {
+            description +=
+                " With `.csv` behind the path, or with `format=csv`, it is answered as comma-separated values.";
+            let name = self.operation_id::<D>(csv_operation(resource, verb));
+            extensions.insert(FORMAT_CSV.into(), name.into());
+        }
         Operation {
             tags: vec![self.tag_name::<D>(resource.key.title())],
             summary: Some(summary),
@@ -271,55 +257,88 @@ impl Document {
             parameters: parameters.into_iter().map(ReferenceOr::Item).collect(),
             request_body,
             responses: Some(responses),
-            security: vec![IndexMap::from([("bearerAuth".to_owned(), Vec::new())])],
-            extensions: IndexMap::from([("x-required-permission".to_owned(), needed(resource, verb))]),
+            security: vec![requirement(&security)],
+            extensions,
             ..Operation::default()
         }
+    }
+
+    /// A read with a path of its own where it is answered as comma-separated values: so each path answers one form, and what is
+    /// made of the document knows which.
+    fn as_csv<D: Dialect>(&mut self, resource: &ResourceOperations, verb: Verb) -> Option<Operation> {
+        let csv = resource.csv(verb)?;
+        let mut operation = self.operation::<D>(resource, verb);
+        let whole = ["page", "pageSize"];
+        operation.parameters.retain(|one| match one {
+            ReferenceOr::Item(Parameter::Query { parameter_data, .. }) => {
+                !whole.contains(&parameter_data.name.as_str())
+            }
+            ReferenceOr::Item(_) | ReferenceOr::Reference { .. } => true,
+        });
+        operation.operation_id = Some(self.operation_id::<D>(csv_operation(resource, verb)));
+        operation.summary = operation.summary.map(|summary| summary + ", as CSV");
+        operation.description =
+            Some(format!("All of what `{}` answers, as comma-separated values.", resource.operation_id(verb)));
+        operation.extensions = extensions::<D>(needed(resource, verb), "");
+        let media = MediaType {
+            schema: Some(schema_object(json_schema!({"type": "string"}))),
+            example: Some((csv.example)().into()),
+            ..MediaType::default()
+        };
+        let whole = Response {
+            description: "All rows, below the names of the columns.".into(),
+            content: IndexMap::from([("text/csv".to_owned(), media)]),
+            ..Response::default()
+        };
+        let responses = operation.responses.get_or_insert_default();
+        responses.responses.insert(StatusCode::Code(200), ReferenceOr::Item(headers::of_all(whole)));
+        Some(operation)
     }
 
     /// The body that a verb takes.
     fn request_body(&mut self, resource: &ResourceOperations, verb: Verb) -> Option<RequestBody> {
         if resource.body_need(verb) == BodyNeed::Required {
             let schema = (resource.input_schema)(&mut self.input);
-            return Some(request_body(schema, resource.example.clone()));
+            return Some(self.body(schema, resource.example.clone()));
         }
         let Does::Writes(writing) = &resource.extra(verb)?.does else { return None };
         let body = writing.body?;
-        Some(RequestBody { required: false, ..request_body((body.schema)(&mut self.input), (body.example)()) })
+        let schema = (body.schema)(&mut self.input);
+        Some(RequestBody { required: false, ..self.body(schema, (body.example)()) })
+    }
+
+    fn body(&mut self, schema: Schema, example: Value) -> RequestBody {
+        let example = self.examples.keep(&schema, example);
+        RequestBody { content: content(schema, example), required: true, ..RequestBody::default() }
     }
 
     /// What a read beside the five verbs answers.
     fn reading<D: Dialect>(&mut self, reading: &Reading) -> Response {
         let payload = (reading.schema)(&mut self.output);
-        let example = (reading.example)();
+        let example = self.examples.keep(&payload, (reading.example)());
         if reading.media == Media::NdJson {
-            let mut response = response("One JSON text a line.", payload, Some(example));
+            let mut response = response("One JSON text a line.", payload, example);
             response.content =
                 response.content.into_values().map(|media| ("application/x-ndjson".to_owned(), media)).collect();
             return response;
         }
         let name = reference_name(&payload);
-        let mut response = self.success::<D>("OK", &name, payload, example, "What was asked for.");
-        if let Some(csv) = reading.csv {
-            let media = content(json_schema!({"type": "string"}), Some((csv.example)().into())).into_values();
-            response.content.extend(media.map(|media| ("text/csv".to_owned(), media)));
-        }
-        response
+        self.success::<D>("OK", &name, payload, example, "What was asked for.")
     }
 
-    /// The name of what a verb answers, and an example of it.
-    fn answer(&mut self, resource: &ResourceOperations, verb: Verb) -> (String, Value) {
+    /// The name of what a verb answers; and an example of it, where it does not stand with its schema.
+    fn answer(&mut self, resource: &ResourceOperations, verb: Verb) -> (String, Option<Value>) {
         let resource = answering(resource, verb);
-        let record = example_record(resource);
-        let name = record_name(resource, &mut self.output);
-        match verb {
-            Verb::List => {
-                let pagination = Pagination::of_one();
-                (format!("{name}Page"), json!({"items": [record], "pagination": pagination}))
-            }
-            Verb::Delete => ("Deleted".into(), json!({"id": EXAMPLE_ID, "deleted": true})),
-            Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => (name, record),
+        if verb == Verb::Delete {
+            return ("Deleted".into(), None);
         }
+        let record = (resource.view_schema)(&mut self.output);
+        let name = reference_name(&record);
+        let example = self.examples.keep(&record, examples::record(resource));
+        if verb == Verb::List {
+            return (format!("{name}Page"), None);
+        }
+        (name, example)
     }
 
     /// The schema of what the verb answers, before the dialect wraps it.
@@ -329,7 +348,8 @@ impl Document {
             Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
             Verb::List => {
                 let pagination = self.output.subschema_for::<Pagination>();
-                let name = format!("{}Page", record_name(resource, &mut self.output));
+                self.examples.keep(&pagination, json!(Pagination::of_one()));
+                let name = format!("{}Page", reference_name(&record));
                 self.component(
                     name,
                     json_schema!({
@@ -349,7 +369,8 @@ impl Document {
                         "id": {"type": "string", "description": "The identifier it had."},
                         "deleted": {"type": "boolean", "enum": [true]}
                     },
-                    "required": ["id", "deleted"]
+                    "required": ["id", "deleted"],
+                    "examples": [{"id": EXAMPLE_ID, "deleted": true}]
                 }),
             ),
         }
@@ -366,17 +387,19 @@ impl Document {
         message: &str,
         payload_name: &str,
         payload: Schema,
-        example: Value,
+        example: Option<Value>,
         description: &str,
     ) -> Response {
+        let example = example.and_then(|example| self.examples.keep(&payload, example));
+
         let (name, schema) = D::success_schema(payload_name, payload.to_value());
         let schema = Schema::try_from(schema).unwrap_or_default();
         let schema = match name {
             Some(name) => self.component(name, schema),
             None => schema,
         };
-        let wrapped = D::success(message, &example.to_string());
-        response(description, schema, serde_json::from_str(&wrapped).ok())
+        let wrapped = example.map(|example| D::success(message, &example.to_string()));
+        response(description, schema, wrapped.and_then(|wrapped| serde_json::from_str(&wrapped).ok()))
     }
 
     fn responses<D: Dialect>(&mut self, status: u16, success: Response, faults: &[Fault]) -> Responses {
@@ -397,55 +420,43 @@ impl Document {
 
     fn failure<D: Dialect>(&mut self, fault: Fault, failure: &Failure) -> Response {
         let schema = self.output.subschema_for::<D::FailureBody>();
-        let mut response = response(fault.description(), schema, serde_json::from_str(&D::failure(failure)).ok());
-        response.headers.insert("X-Error-Code".into(), codes_header(failure));
-        for (name, value) in &failure.headers {
-            let name = match name.as_str() {
-                "retry-after" => "Retry-After",
-                "www-authenticate" => "WWW-Authenticate",
-                other => other,
-            };
-            let example = value.to_str().unwrap_or_default();
-            response.headers.insert(name.into(), text_header(header_words(name), example));
-        }
-        response
+        let response = response(fault.description(), schema, serde_json::from_str(&D::failure(failure)).ok());
+        headers::of_failure(response, failure)
     }
+}
+
+/// Who logs in has nothing to show yet: what needs no token says so.
+fn open_to_all(document: &mut Value) {
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut).into_iter().flatten();
+    let operations = paths.filter_map(|(_, item)| item.as_object_mut()).flatten();
+    for operation in operations.filter_map(|(_, operation)| operation.as_object_mut()) {
+        operation.entry("security").or_insert_with(|| json!([]));
+    }
+}
+
+fn requirement(schemes: &[&str]) -> SecurityRequirement {
+    schemes.iter().map(|scheme| ((*scheme).to_owned(), Vec::new())).collect()
+}
+
+/// What is said of an operation beside what OpenAPI knows: the permission that it needs, and what the envelope of a success
+/// says, in dialects that have one.
+fn extensions<D: Dialect>(needed: Value, message: &str) -> IndexMap<String, Value> {
+    let mut extensions = IndexMap::from([("x-required-permission".to_owned(), needed)]);
+    let wrapping = D::wrapping();
+    let mut said = wrapping["success"].as_object().into_iter().flatten();
+    if !message.is_empty() && said.any(|(_, said)| *said == "$message") {
+        extensions.insert("x-message".into(), message.into());
+    }
+    extensions
+}
+
+fn csv_operation(resource: &ResourceOperations, verb: Verb) -> String {
+    resource.operation_id(verb) + "Csv"
 }
 
 fn reference_name(schema: &Schema) -> String {
     let reference = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
     reference.rsplit('/').next().unwrap_or_default().to_owned()
-}
-
-fn record_name(resource: &ResourceOperations, generator: &mut SchemaGenerator) -> String {
-    reference_name(&(resource.view_schema)(generator))
-}
-
-/// The record that the example body makes.
-fn example_record(resource: &ResourceOperations) -> Value {
-    let mut record = Map::new();
-    let keeping = json!({
-        "id": EXAMPLE_ID,
-        "version": 1,
-        "createdAt": "2026-11-20T09:30:00.000000Z",
-        "createdBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
-        "updatedAt": "2026-11-20T09:30:00.000000Z",
-        "updatedBy": "019a9f6e-6c00-7c55-8a77-1f3e5d7b9c03",
-    });
-    // What is only read has no keeping of its own.
-    let keeping = if resource.key.actions().contains(&Action::Create) { keeping } else { Value::Null };
-    for part in [keeping, resource.example.clone(), resource.example_view.clone()] {
-        if let Value::Object(members) = part {
-            record.extend(members);
-        }
-    }
-    // What is sent and never shown, such as a password.
-    record.retain(|name, _| resource.shows(name));
-    Value::Object(record)
-}
-
-fn request_body(schema: Schema, example: Value) -> RequestBody {
-    RequestBody { content: content(schema, Some(example)), required: true, ..RequestBody::default() }
 }
 
 fn response(description: &str, schema: Schema, example: Option<Value>) -> Response {
@@ -466,11 +477,6 @@ fn schema_object(json_schema: Schema) -> SchemaObject {
 #[serde(transparent)]
 #[schemars(rename = "FieldMessages")]
 pub struct FieldMessages(pub std::collections::BTreeMap<String, Vec<String>>);
-
-/// A document as it is served: pretty enough to be compared line by line.
-pub fn pretty(document: &Value) -> String {
-    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
-}
 
 /// The same document as OpenAPI 3.0.3.
 pub fn as_30(document: Value) -> Value {

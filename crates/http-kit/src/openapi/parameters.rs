@@ -1,9 +1,12 @@
 //! The parameters of an operation: in the path, the query and the headers.
 
 use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
+use crate::request::MOST_KEY;
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
-use ledger_core::resource::list::{DEFAULT_PAGE_SIZE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS};
+use ledger_core::resource::list::{
+    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS,
+};
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::Schema;
 use serde_json::{Value, json};
@@ -13,49 +16,56 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     let mut parameters = Vec::new();
     let offer = resource.offer(verb);
     if offer.paged {
-        let page = json!({"type": "integer", "minimum": 1, "default": 1});
+        let page = json!({"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1});
         let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE});
-        parameters.push(query_parameter("page", "The page, from 1.", page, None));
-        parameters.push(query_parameter("pageSize", "Records on a page.", size, None));
+        parameters.push(query_parameter("page", "The page, from 1.", page));
+        parameters.push(query_parameter("pageSize", "Records on a page.", size));
     }
     if offer.sorts.is_some() {
         parameters.extend(list_parameters(resource));
+    }
+    if offer.dated {
+        let instant = json!({"type": "string", "format": "date-time"});
+        let about = "Only records changed at or after this time.";
+        parameters.push(query_parameter("updatedSince", about, instant));
     }
     if offer.in_time {
         let day = json!({"type": "string", "format": "date"});
         let instant = json!({"type": "string", "format": "date-time"});
         let about = "Balances at the end of this day; with everything that is posted when absent.";
-        parameters.push(query_parameter("asOf", about, day, None));
+        parameters.push(query_parameter("asOf", about, day));
         let about = "Balances from what was recorded by this time; from all that is known when absent.";
-        parameters.push(query_parameter("knownAt", about, instant, None));
+        parameters.push(query_parameter("knownAt", about, instant));
     }
-    parameters.extend(offer.parameters.iter().map(filter_parameter));
+    // Each form has a path of its own.
+    let filters = offer.parameters.iter().filter(|filter| filter.name != "format" || resource.csv(verb).is_none());
+    parameters.extend(filters.map(filter_parameter));
     if offer.shows.is_some() {
         let about = "The members of a record that are answered, separated by commas; what is inside of one is named after a \
                      full stop, such as `lines.quantity`. `id` and `version` always are. The others are absent, though the \
                      schema has them as required.";
-        parameters.push(narrowing(query_parameter("fields", about, json!({"type": "string", "minLength": 1}), None)));
+        parameters.push(narrowing(query_parameter("fields", about, json!({"type": "string", "minLength": 1}))));
     }
     if !offer.summary.is_empty() {
         let names: Vec<String> = offer.summary.iter().map(|name| format!("`{name}`")).collect();
         let about = format!("`summary` for less of each record, which is soonest read: {}.", names.join(", "));
         let views = json!({"type": "string", "enum": VIEWS, "default": VIEWS[0]});
-        parameters.push(narrowing(query_parameter("view", &about, views, None)));
+        parameters.push(narrowing(query_parameter("view", &about, views)));
     }
     if resource.writes(verb) {
         let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
                      journal lines that would be made.";
-        parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false}), None));
+        parameters.push(query_parameter("dryRun", about, json!({"type": "boolean", "default": false})));
         parameters.push(idempotency_key());
     }
     if resource.writes(verb) && resource.names_record(verb) {
         let about = "The `ETag` of the version this is based on, as it was read or written; without it the last write wins. \
                      Its version is judged, and not what moved beside it, such as a balance.";
-        parameters.push(header_parameter("If-Match", about, false, &format!("\"{EXAMPLE_ID}-1\"")));
+        parameters.push(tag_parameter("If-Match", about, &format!("{EXAMPLE_ID}-1")));
     }
     if verb == Verb::Get {
         let about = "An `ETag` that a read gave; if the same would be said once more, the answer is 304.";
-        parameters.push(header_parameter("If-None-Match", about, false, &format!("\"{EXAMPLE_TAG}\"")));
+        parameters.push(tag_parameter("If-None-Match", about, EXAMPLE_TAG));
     }
     parameters
 }
@@ -68,8 +78,9 @@ fn narrowing(mut parameter: Parameter) -> Parameter {
 
 pub(super) fn idempotency_key() -> Parameter {
     let about = "A key of your choice, 1 to 255 characters. A repeat with the same key within 24 hours is answered like the \
-                 first request, in whichever dialect, and does nothing more.";
-    header_parameter("Idempotency-Key", about, false, "order-4711")
+                 first request, in whichever dialect, and does nothing more. Such as `order-4711`.";
+    let key = json!({"type": "string", "minLength": 1, "maxLength": MOST_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"});
+    header_parameter("Idempotency-Key", about, key)
 }
 
 fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
@@ -80,33 +91,33 @@ fn list_parameters(resource: &ResourceOperations) -> Vec<Parameter> {
     );
     let one_sort = format!("-?({})", about.sorts.join("|"));
     let sort_pattern = format!("^{one_sort}(,{one_sort})*$");
-    let instant = json!({"type": "string", "format": "date-time"});
     vec![
-        query_parameter("sort", &sorts, json!({"type": "string", "pattern": sort_pattern}), None),
+        query_parameter("sort", &sorts, json!({"type": "string", "pattern": sort_pattern})),
         query_parameter(
             "q",
             &format!("Words to look for in {}; all must occur.", about.searched),
             json!({"type": "string", "maxLength": MOST_TEXT}),
-            None,
         ),
-        query_parameter("updatedSince", "Only records changed at or after this time.", instant, None),
     ]
 }
 
 fn filter_parameter(filter: &Filter) -> Parameter {
-    let (schema, explode) = match filter.reads {
-        Reads::Text => (json!({"type": "string", "minLength": 1, "maxLength": MOST_TEXT}), None),
-        Reads::Flag => (json!({"type": "boolean"}), None),
-        Reads::Day => (json!({"type": "string", "format": "date"}), None),
-        Reads::Time => (json!({"type": "string", "format": "date-time"}), None),
-        Reads::Amount => (json!({"type": "number", "format": "decimal"}), None),
-        Reads::Whole => (json!({"type": "integer", "minimum": 0}), None),
-        Reads::Identifier | Reads::Party => (json!({"type": "string", "minLength": 1}), None),
-        Reads::Letter => (json!({"type": "string", "pattern": "^[A-Z]$"}), None),
-        Reads::OneOf(values) => (json!({"type": "string", "enum": values}), None),
-        Reads::AnyOf(values) => (json!({"type": "array", "items": {"type": "string", "enum": values}}), Some(false)),
+    let schema = match filter.reads {
+        Reads::Text => json!({"type": "string", "minLength": 1, "maxLength": MOST_TEXT}),
+        Reads::Flag => json!({"type": "boolean"}),
+        Reads::Day => json!({"type": "string", "format": "date"}),
+        Reads::Time => json!({"type": "string", "format": "date-time"}),
+        Reads::Amount => json!({"type": "number", "format": "decimal"}),
+        Reads::Whole => json!({"type": "integer", "format": "int64", "minimum": 0}),
+        Reads::Identifier | Reads::Party => json!({"type": "string", "minLength": 1}),
+        Reads::Letter => json!({"type": "string", "pattern": "^[A-Z]$"}),
+        Reads::OneOf(values) => json!({"type": "string", "enum": values}),
+        // Sent as most programs do, each word for itself; separated by commas they are taken as well.
+        Reads::AnyOf(values) => {
+            json!({"type": "array", "items": {"type": "string", "enum": values}, "minItems": 1, "uniqueItems": true})
+        }
     };
-    let mut parameter = query_parameter(filter.name, filter.about, schema, explode);
+    let mut parameter = query_parameter(filter.name, filter.about, schema);
     parameter.parameter_data_mut().required = filter.required;
     parameter
 }
@@ -125,8 +136,8 @@ fn parameter_data(name: &str, description: &str, required: bool, schema: Value) 
     }
 }
 
-fn query_parameter(name: &str, description: &str, schema: Value, explode: Option<bool>) -> Parameter {
-    let parameter_data = ParameterData { explode, ..parameter_data(name, description, false, schema) };
+fn query_parameter(name: &str, description: &str, schema: Value) -> Parameter {
+    let parameter_data = parameter_data(name, description, false, schema);
     Parameter::Query { parameter_data, allow_reserved: false, style: QueryStyle::Form, allow_empty_value: None }
 }
 
@@ -138,11 +149,12 @@ pub(super) fn path_parameter(name: &str, description: &str, example: &str) -> Pa
     Parameter::Path { parameter_data, style: PathStyle::Simple }
 }
 
-// An example of an optional header would be sent along by try-it-out, so only required ones carry theirs.
-pub(super) fn header_parameter(name: &str, description: &str, required: bool, example: &str) -> Parameter {
-    let description = if required { description.to_owned() } else { format!("{description} Such as `{example}`.") };
-    Parameter::Header {
-        parameter_data: parameter_data(name, &description, required, json!({"type": "string"})),
-        style: HeaderStyle::Simple,
-    }
+fn tag_parameter(name: &str, about: &str, such_as: &str) -> Parameter {
+    let about = format!("{about} Such as `\"{such_as}\"`.");
+    header_parameter(name, &about, json!({"type": "string"}))
+}
+
+// An example would be sent along by try-it-out, so none carries one.
+fn header_parameter(name: &str, description: &str, schema: Value) -> Parameter {
+    Parameter::Header { parameter_data: parameter_data(name, description, false, schema), style: HeaderStyle::Simple }
 }

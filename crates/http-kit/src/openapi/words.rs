@@ -1,23 +1,10 @@
 //! The words of an operation: its summary, what it says, and what it answers.
 
-use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
-use crate::failure::{Failure, status};
-use aide::openapi::{Header, HeaderStyle, ParameterSchemaOrContent, ReferenceOr, Response, StatusCode};
-use indexmap::IndexMap;
+use aide::openapi::StatusCode;
 use ledger_core::access::{Action, permission};
-use ledger_core::error::Code;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
-use schemars::json_schema;
 use serde_json::Value;
-
-pub(super) fn header_words(name: &str) -> &'static str {
-    match name {
-        "Retry-After" => "Seconds to wait before the next attempt.",
-        "WWW-Authenticate" => "How to authenticate.",
-        _ => "",
-    }
-}
 
 pub(super) fn code(status: &StatusCode) -> u16 {
     match status {
@@ -96,60 +83,7 @@ pub(super) const fn success_words(kind: ReplyKind) -> &'static str {
     }
 }
 
-pub(super) fn with_headers(mut response: Response, resource: &ResourceOperations, verb: Verb) -> Response {
-    let mut add = |name: &str, about: &str, example: &str| {
-        response.headers.insert(name.into(), text_header(about, example));
-    };
-    if resource.offer(verb).paged {
-        add("Link", "The sibling pages, RFC 8288.", "<?page=1>; rel=\"first\"");
-    }
-    match resource.reply_kind(verb) {
-        ReplyKind::Found => {
-            let about = "The record's version, for `If-Match`, and with it a digest of what is said of the record, for \
-                         `If-None-Match`: balances and what is overdue move without a new version.";
-            add("ETag", about, &format!("\"{EXAMPLE_TAG}\""));
-        }
-        ReplyKind::Created | ReplyKind::Updated => {
-            add("ETag", "The record's version, for `If-Match`.", &format!("\"{EXAMPLE_ID}-1\""));
-        }
-        ReplyKind::Listed | ReplyKind::Deleted => {}
-    }
-    if resource.reply_kind(verb) == ReplyKind::Created {
-        add("Location", "The path of the record.", EXAMPLE_ID);
-    }
-    if resource.writes(verb) {
-        add("Idempotency-Replayed", "`true` when this is the first answer once more.", "true");
-    }
-    response
-}
-
 /// The permission that a verb needs; none for what is everybody's own.
 pub(super) fn needed(resource: &ResourceOperations, verb: Verb) -> Value {
     if resource.key.actions().is_empty() { Value::Null } else { resource.permission(verb).into() }
-}
-
-/// The codes that a failure of this status may have.
-pub(super) fn codes_header(failure: &Failure) -> ReferenceOr<Header> {
-    let codes = Code::ALL.iter().filter(|code| status(**code) == failure.status).map(|code| code.as_str());
-    let schema = json_schema!({"type": "string", "enum": codes.collect::<Vec<_>>()});
-    let about = "A stable code for programs; `/errors/<code>` says what to do about it.";
-    match text_header(about, failure.code.as_str()) {
-        ReferenceOr::Item(header) => {
-            ReferenceOr::Item(Header { format: ParameterSchemaOrContent::Schema(schema_object(schema)), ..header })
-        }
-        reference @ ReferenceOr::Reference { .. } => reference,
-    }
-}
-
-pub(super) fn text_header(description: &str, example: &str) -> ReferenceOr<Header> {
-    ReferenceOr::Item(Header {
-        description: Some(description.into()),
-        style: HeaderStyle::Simple,
-        required: false,
-        deprecated: None,
-        format: ParameterSchemaOrContent::Schema(schema_object(json_schema!({"type": "string"}))),
-        example: Some(example.into()),
-        examples: IndexMap::new(),
-        extensions: IndexMap::new(),
-    })
 }

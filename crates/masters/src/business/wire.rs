@@ -66,6 +66,11 @@ pub struct BusinessInput {
     pub(super) tags: Maybe<Vec<Field<Label<50>>>>,
 }
 
+/// The accounts that the company uses, by what for.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is the name of a schema")]
+struct SystemAccounts(BTreeMap<SystemRole, RecordId>);
+
 /// Accounts by the role that the books use them in.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -166,6 +171,7 @@ pub struct BusinessView {
     /// The chart of accounts it began with.
     pub(super) chart_template: ChartTemplate,
     /// Which accounts the books use by themselves: role to account.
+    #[schemars(with = "SystemAccounts")]
     pub(super) system_accounts: BTreeMap<SystemRole, RecordId>,
     /// The day until which the books are closed, all but hard; see locks.
     pub(super) lock_date: Option<Day>,
