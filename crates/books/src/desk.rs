@@ -25,7 +25,7 @@ mod trade_months;
 
 use crate::clock::Instant;
 use crate::database::{Answered, Session};
-use crate::error::Result;
+use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
 use crate::remembered::{self, Changes};
 use crate::seal::writing::{self, Written};
@@ -42,6 +42,7 @@ use sea_orm::{
     ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, QuerySelect, QueryTrait,
     Statement,
 };
+pub use signing::Last;
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -84,6 +85,10 @@ struct Inner {
     planning: bool,
     /// How often it changed who may do what, as of this transaction.
     changes: Option<Changes>,
+    /// Whether commands are planned while the batch before is committed.
+    is_meanwhile: bool,
+    /// Whose books they were planned for. They stand where they are thought to stand, or it is planned anew.
+    planned: HashSet<BusinessId>,
 }
 
 /// Asks where the books of a company stand, and locks them where there are other writers. Each batch does, so the text of it
@@ -103,8 +108,7 @@ impl Inner {
     /// What of these companies is known, and whatever waits to be written.
     fn forget(&mut self, companies: HashSet<BusinessId>) {
         for company in companies {
-            self.companies.remove(&company);
-            self.confirmed.remove(&company);
+            self.forget_books(company);
         }
         self.pending = Pending::default();
         self.told.clear();
@@ -114,7 +118,25 @@ impl Inner {
         self.founded.clear();
         self.planning = false;
         self.changes = None;
+        self.is_meanwhile = false;
+        self.planned.clear();
     }
+
+    fn forget_books(&mut self, company: BusinessId) {
+        self.companies.remove(&company);
+        self.confirmed.remove(&company);
+    }
+
+    /// Whether there is more to remember than may be.
+    fn is_full(&self, share: &Share) -> bool {
+        let facts: usize = self.companies.values().map(|company| company.facts.count()).sum();
+        share.is_too_much(facts) || self.companies.len() > MOST_COMPANIES
+    }
+}
+
+/// What was planned on what is not so any more is planned anew.
+fn stale() -> Error {
+    Error::Unavailable(Unavailable::Overloaded)
 }
 
 impl Desk {
@@ -136,19 +158,19 @@ impl Desk {
         company.map(|company| standing_of(engine, company)).into_iter().chain([remembered::counting(engine)]).collect()
     }
 
-    /// A new transaction begins: versions are to be compared anew. The first questions were answered so.
+    /// A new transaction begins: versions are to be compared anew. The first questions were answered so. What was planned
+    /// meanwhile is refused unless all that it was planned on is still so.
     pub async fn new_batch(&self, session: &Session, company: Option<BusinessId>, answered: Answered) -> Result<()> {
-        {
+        let (planned, planned_under) = {
             let mut inner = self.inner();
             inner.confirmed.clear();
             inner.written.clear();
             inner.is_under_way = false;
-            inner.changes = None;
-            let facts: usize = inner.companies.values().map(|company| company.facts.count()).sum();
-            if self.share.is_too_much(facts) || inner.companies.len() > MOST_COMPANIES {
+            if inner.planned.is_empty() && inner.is_full(&self.share) {
                 inner.companies.clear();
             }
-        }
+            (inner.planned.clone(), inner.changes.take())
+        };
         let batch = writing::begin(session).await?;
         *self.batch() = batch;
         let mut answered = answered.into_iter();
@@ -156,7 +178,39 @@ impl Desk {
             self.stands_at(company, answered.next().iter().flatten().next())?;
         }
         let counted = remembered::read(answered.next().iter().flatten().next())?;
-        self.inner().changes = Some(counted);
+        // Where it was not known, nobody went by it: whoever asks is not planned.
+        if !planned.is_empty() && planned_under.is_some_and(|under| under != counted) {
+            return Err(stale());
+        }
+        for company in planned {
+            self.open(session, company).await?;
+        }
+        let mut inner = self.inner();
+        inner.planned.clear();
+        inner.changes = Some(counted);
+        Ok(())
+    }
+
+    /// What was pending is being committed. What is planned from here on is of the next batch, and asks nothing; whether
+    /// there is room to remember it is answered.
+    pub fn begins_meanwhile(&self) -> bool {
+        let mut inner = self.inner();
+        inner.is_meanwhile = !inner.is_full(&self.share);
+        if inner.is_meanwhile {
+            inner.confirmed.clear();
+        }
+        inner.is_meanwhile
+    }
+
+    pub fn ends_meanwhile(&self) {
+        self.inner().is_meanwhile = false;
+    }
+
+    /// Refuses what is written while nothing can be.
+    fn check_current(&self) -> Result<()> {
+        if self.inner().is_meanwhile {
+            return Err(Error::internal("a command writes while the batch before is committed, and starts over"));
+        }
         Ok(())
     }
 
@@ -232,6 +286,10 @@ impl Desk {
             if inner.confirmed.contains(&business) {
                 return Ok(true);
             }
+            if inner.is_meanwhile && inner.companies.contains_key(&business) {
+                inner.planned.insert(business);
+                return Ok(inner.confirmed.insert(business));
+            }
         }
         let asked = standing_of(connection.get_database_backend(), business);
         self.stands_at(business, connection.query_one_raw(asked).await?.as_ref())
@@ -248,6 +306,9 @@ impl Desk {
         let is_changed =
             |known: &Company| known.version != row.version || (known.is_signed && !heads::is_signed(&self.seals, &row));
         if inner.companies.get(&business).is_none_or(is_changed) {
+            if inner.planned.contains(&business) {
+                return Err(stale());
+            }
             inner.companies.insert(business, Company::read(&self.seals, row)?);
         }
         Ok(true)

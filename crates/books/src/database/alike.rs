@@ -50,7 +50,7 @@ impl Session {
     pub async fn name(&self) -> Result<Option<String>> {
         match self {
             Self::Postgres(_) => exported(self).await.map(Some),
-            Self::Sqlite(_) | Self::SqliteSnapshot(_) => Ok(None),
+            Self::Sqlite(_) | Self::SqliteSnapshot(_) | Self::Meanwhile(_) => Ok(None),
         }
     }
 }

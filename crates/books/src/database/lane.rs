@@ -12,6 +12,7 @@
 //!   Commands that touch the database themselves run behind a savepoint, but for one that stands first and alone.
 //! - Should the database object to what was planned, the batch is run again, each command behind a savepoint of
 //!   its own, and only the culprit fails.
+//! - While a batch is committed the next one is planned, on what the desk remembers and on nothing else.
 //! - Companies take turns, and then their callers, by what their writes cost; what is dear counts against its caller's
 //!   minute. A batch takes what waits for as long as it is short; one that has become long ends.
 //! - A command that turns out to be dear is set aside: its neighbours, who have run, are committed without it, and it runs
@@ -24,6 +25,7 @@
 //!   have: the batch is run without their command, once. Whoever leaves while it runs again is told that nobody can say.
 
 mod batch;
+mod meanwhile;
 
 use crate::client::Client;
 use crate::database::line::{Line, Refused, Served, Turn};
@@ -35,6 +37,7 @@ use crate::ids::BusinessId;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
 use batch::{Attempt, Sending, Together, attempt_batch, attempts_for};
+use meanwhile::{Batch, Next};
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
@@ -320,25 +323,29 @@ async fn serve<T: Send + 'static>(
     let _until_its_end = Served(&*line);
     let source = Source { line: &line, spending: &spending, aside: Mutex::default() };
     let mut vain: Option<Vain> = None;
+    let mut next = Next::default();
     loop {
-        // What was set aside is nobody's in the line any more.
-        let is_next = !source.aside().is_empty();
-        if !is_next && !waits(&line, company).await {
-            break;
+        let mut batch = next.begin();
+        if batch.commands.is_empty() {
+            // What was set aside is nobody's in the line any more.
+            let is_next = !source.aside().is_empty();
+            if !is_next && !waits(&line, company).await {
+                break;
+            }
+            let Some((first, growth)) = source.first() else { continue };
+            batch = Batch { commands: vec![first], planned: Vec::new(), growth };
         }
-        let Some((first, growth)) = source.first() else { continue };
-        let mut batch = vec![first];
         let now = Instant::now();
         let since = vain.filter(|vain| now.duration_since(vain.until) < VAIN).map_or(now, |vain| vain.since);
         let trying = writer.tries(since);
-        let outcomes = commit(&mut writer, &desk, company, (&mut batch, growth), &source).await;
+        let outcomes = commit(&mut writer, &desk, company, &mut batch, (&source, &mut next)).await;
         let is_in_vain = |outcome: &Result<T>| matches!(outcome, Err(Error::Unavailable(_)));
         let in_vain = !outcomes.is_empty() && outcomes.iter().all(is_in_vain);
         vain = in_vain.then(|| Vain { since, until: Instant::now() });
         if let Some(trying) = trying.filter(|_| vain.is_none()) {
             trying.came_to_its_end();
         }
-        for (mut command, outcome) in batch.drain(..).zip(outcomes) {
+        for (mut command, outcome) in batch.commands.drain(..).zip(outcomes) {
             source.is_over(&mut command);
             // A caller that is gone needs no answer; its work is done all the same.
             let _gone = command.answer.send(outcome);
@@ -352,23 +359,28 @@ async fn commit<T>(
     writer: &mut Writer,
     desk: &Desk,
     company: Option<BusinessId>,
-    (batch, growth): (&mut Vec<Command<T>>, Growth),
-    source: &Source<'_, T>,
+    Batch { commands: batch, planned, growth }: &mut Batch<T>,
+    (source, next): (&Source<'_, T>, &mut Next<T>),
 ) -> Vec<Result<T>> {
     let mut together = Together::Planned;
     let mut attempt = 0;
     let mut staying: Option<Sending> = None;
     // It grows while it runs for the first time.
-    let mut grows = growth == Growth::WhileShort;
+    let mut grows = *growth == Growth::WhileShort;
     while !batch.is_empty() {
         attempt += 1;
-        let outcome = attempt_batch(writer, desk, company, (batch, source, grows), together).await;
+        // What was planned already is so for the first attempt alone.
+        let how = (together, std::mem::take(planned));
+        let outcome = attempt_batch(writer, desk, company, (batch, source, grows), how, next).await;
         grows = false;
         match &outcome {
             Attempt::Settled(_) => {}
             // A caller has it in hand that a batch ends so: what is known of other companies stays.
             Attempt::Left | Attempt::SetAside => desk.forget_batch(),
             _ => desk.clear(),
+        }
+        if !matches!(outcome, Attempt::Settled(_)) {
+            next.is_to_be_planned_anew();
         }
         if let Some(staying) = &mut staying {
             // Nothing of theirs is sent before they have run.

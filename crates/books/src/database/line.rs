@@ -103,6 +103,12 @@ impl<T> Line<T> {
         }
     }
 
+    /// Whether there is something.
+    pub(super) fn is_awaited(&self) -> bool {
+        let inner = self.lock();
+        !inner.own.is_empty() || inner.asked.is_awaited()
+    }
+
     /// Waits until there is something; not once it is closed.
     pub(super) async fn wait(&self) -> bool {
         loop {

@@ -10,6 +10,7 @@
 mod alike;
 pub mod lane;
 mod line;
+mod meanwhile;
 mod openly;
 mod postgres;
 pub mod rows;
@@ -98,13 +99,17 @@ pub enum Session {
     SqliteSnapshot(sqlite::Snapshot),
     #[doc(hidden)]
     Postgres(Box<postgres::Session>),
+    /// None yet: the batch before is being committed.
+    #[doc(hidden)]
+    Meanwhile(meanwhile::Meanwhile),
 }
 
 /// What a lane writes through. It owns the health of its connection.
 #[derive(Debug)]
 pub enum Writer {
+    /// It is away while it commits on another thread.
     #[doc(hidden)]
-    Sqlite(Box<sqlite::Writer>),
+    Sqlite(Option<Box<sqlite::Writer>>),
     #[doc(hidden)]
     Postgres(postgres::Writer),
 }
@@ -176,7 +181,7 @@ impl Database {
     /// A way to write. A lane has one of its own; so has what measures how fast writing can be.
     pub fn writer(&self) -> Writer {
         match &self.engine {
-            Engine::Sqlite(engine) => Writer::Sqlite(Box::new(engine.clone().writer())),
+            Engine::Sqlite(engine) => Writer::Sqlite(Some(Box::new(engine.clone().writer()))),
             Engine::Postgres(engine) => Writer::Postgres(engine.writer()),
         }
     }
@@ -368,6 +373,7 @@ impl Session {
             }
             Self::Postgres(session) => session.end().await,
             Self::Sqlite(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
+            Self::Meanwhile(_) => Ok(()),
         }
     }
 
@@ -375,7 +381,7 @@ impl Session {
     pub fn batch(&self) -> &str {
         match self {
             Self::Postgres(session) => session.batch(),
-            Self::Sqlite(_) | Self::SqliteSnapshot(_) => "",
+            Self::Sqlite(_) | Self::SqliteSnapshot(_) | Self::Meanwhile(_) => "",
         }
     }
 
@@ -383,7 +389,7 @@ impl Session {
     pub fn intact(&self) -> Result<(), DbErr> {
         match self {
             Self::Sqlite(transaction) => transaction.intact(),
-            Self::SqliteSnapshot(_) | Self::Postgres(_) => Ok(()),
+            Self::SqliteSnapshot(_) | Self::Postgres(_) | Self::Meanwhile(_) => Ok(()),
         }
     }
 
@@ -470,6 +476,7 @@ statements_go_to!(
     self => Self::Sqlite(transaction) => transaction,
     Self::SqliteSnapshot(snapshot) => snapshot,
     Self::Postgres(session) => session,
+    Self::Meanwhile(meanwhile) => meanwhile,
 );
 statements_go_to!(Db<'_>, self => Self::Reads(reads) => reads, Self::Session(session) => session);
 

@@ -3,7 +3,7 @@
 //! Owns: what each is used for, that the schema is changed by one process at a time, and that the engine knows how large
 //! tables have become.
 
-use super::rows::Step;
+use super::rows::{Step, sent};
 use super::standing::{Ill, Part, Standing, Trying};
 use super::{Answered, Committing, DatabaseOptions, ROWS_READ};
 use crate::client;
@@ -261,7 +261,14 @@ impl Writer {
 
     /// Commits, with what is written last.
     pub async fn commit(&self, session: Session, last: Vec<Step>) -> Committing {
-        let committed = session.lease.commit_with(last.into_iter().map(Step::sent).collect()).await;
+        let last = match sent(last) {
+            Ok(last) => last,
+            Err(error) => {
+                let _refused_anyway = session.lease.end().await;
+                return Committing::Refused(error);
+            }
+        };
+        let committed = session.lease.commit_with(last).await;
         if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
             self.1.fault(fault);
         }

@@ -50,19 +50,42 @@ const SIZES: [usize; 12] = [128, 64, 32, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 pub enum Step {
     Rows(Rows),
     Statement(Statement),
+    /// Something that is asked where it is done, and nothing stays unless the answer is right.
+    Checked(Check),
+}
+
+/// What is asked, and who says whether the answer is right.
+#[derive(Clone)]
+pub struct Check {
+    pub asked: Statement,
+    pub by: Arc<dyn Fn(Vec<QueryResult>) -> Result<(), DbErr> + Send + Sync>,
+}
+
+impl std::fmt::Debug for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Check").field(&self.asked).finish()
+    }
 }
 
 impl Step {
     /// As it is sent to PostgreSQL.
-    pub(super) fn sent(self) -> Leg {
+    pub(super) fn sent(self) -> Result<Leg, DbErr> {
         match self {
             Self::Rows(rows) => {
                 let (sql, width) = (rows.text(Shape::Arrays), rows.columns.len());
-                Leg::Rows(postgres_kit::Rows { sql, width, values: rows.values })
+                Ok(Leg::Rows(postgres_kit::Rows { sql, width, values: rows.values }))
             }
-            Self::Statement(statement) => Leg::Statement(statement),
+            Self::Statement(statement) => Ok(Leg::Statement(statement)),
+            Self::Checked(_) => {
+                Err(DbErr::Custom("what is sent in one flight is checked within its statements".into()))
+            }
         }
     }
+}
+
+/// All of them, as they are sent to PostgreSQL.
+pub(super) fn sent(steps: Vec<Step>) -> Result<Vec<Leg>, DbErr> {
+    steps.into_iter().map(Step::sent).collect()
 }
 
 /// The column that says which version of itself a row is.
@@ -85,8 +108,9 @@ impl Puts for Session {
         let steps = whole(steps)?;
         match self {
             Self::Sqlite(transaction) => transaction.send(steps),
-            Self::Postgres(session) => session.send(steps.into_iter().map(Step::sent).collect()).await,
+            Self::Postgres(session) => session.send(sent(steps)?).await,
             Self::SqliteSnapshot(_) => Err(DbErr::Custom("a snapshot takes no rows".into())),
+            Self::Meanwhile(meanwhile) => Err(meanwhile.waits()),
         }
     }
 }

@@ -25,10 +25,10 @@ pub const PATIENCE: Patience = {
     Patience { connect: LONG, statement: LONG, writer: LONG }
 };
 
-struct Place(PathBuf);
+pub(super) struct Place(PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         Self(std::env::temp_dir().join(format!("duet-{name}-{}.db", std::process::id())))
     }
 
@@ -36,7 +36,7 @@ impl Place {
         &self.0
     }
 
-    async fn open(&self, purpose: Purpose) -> Result<Database, DbErr> {
+    pub(super) async fn open(&self, purpose: Purpose) -> Result<Database, DbErr> {
         self.open_with(purpose, 1 << 28).await
     }
 
@@ -54,7 +54,7 @@ fn small(url: String, purpose: Purpose, log_budget: u64) -> DatabaseOptions {
 }
 
 /// A new database of PostgreSQL, where there is one.
-async fn on_postgres() -> Option<Database> {
+pub(super) async fn on_postgres() -> Option<Database> {
     let options = small(cluster::fresh_database()?, Purpose::Serving, 1 << 28);
     Some(Database::open(&options).await.unwrap())
 }

@@ -2,7 +2,7 @@
 
 use super::rows::{self, Step};
 use super::standing::Trying;
-use super::{Answered, Committing, Session, Writer};
+use super::{Answered, Committing, Session, Writer, sqlite};
 use sea_orm::{DbBackend, DbErr, Statement};
 use tokio::time::Instant;
 
@@ -24,7 +24,7 @@ impl Writer {
     pub async fn begin_asking(&mut self, asked: Vec<Statement>) -> Result<(Session, Result<Answered, DbErr>), DbErr> {
         match self {
             Self::Sqlite(writer) => {
-                let transaction = writer.begin()?;
+                let transaction = here(writer)?.begin()?;
                 let mut answers = Vec::with_capacity(asked.len());
                 for question in asked {
                     match transaction.send(vec![Step::Statement(question)]) {
@@ -55,9 +55,31 @@ impl Writer {
             }
         };
         match (self, session) {
-            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.commit(transaction, last),
+            (Self::Sqlite(Some(writer)), Session::Sqlite(transaction)) => writer.commit(transaction, last),
             (Self::Postgres(writer), Session::Postgres(session)) => writer.commit(*session, last).await,
             _ => Committing::Refused(of_another()),
+        }
+    }
+
+    /// The same, where whoever calls has something else to do: what SQLite does, another thread does meanwhile.
+    pub async fn commit_beside(&mut self, session: Session, last: Vec<Step>) -> Committing {
+        let Self::Sqlite(here) = self else { return self.commit_with(session, last).await };
+        let Some(mut writer) = here.take() else { return Committing::Refused(of_another()) };
+        let committed = tokio::task::spawn_blocking(move || {
+            let committed = match (rows::whole(last), session) {
+                (Ok(last), Session::Sqlite(transaction)) => writer.commit(transaction, last),
+                // Its transaction is taken back when another begins.
+                (Err(error), _) => Committing::Refused(error),
+                (Ok(_), _) => Committing::Refused(of_another()),
+            };
+            (writer, committed)
+        });
+        match committed.await {
+            Ok((writer, committed)) => {
+                *here = Some(writer);
+                committed
+            }
+            Err(broken) => sqlite::end_process(&format!("the thread that commits broke down: {broken}")),
         }
     }
 
@@ -72,7 +94,7 @@ impl Writer {
 
     /// What can wait until those who waited have their answers.
     pub fn tidy(&mut self) {
-        if let Self::Sqlite(writer) = self {
+        if let Self::Sqlite(Some(writer)) = self {
             writer.tidy();
         }
     }
@@ -80,11 +102,15 @@ impl Writer {
     /// Takes back what a transaction wrote. After an error it is taken back all the same: its connection is gone.
     pub async fn roll_back(&mut self, session: Session) -> Result<(), DbErr> {
         match (self, session) {
-            (Self::Sqlite(writer), Session::Sqlite(transaction)) => writer.roll_back(transaction),
+            (Self::Sqlite(Some(writer)), Session::Sqlite(transaction)) => writer.roll_back(transaction),
             (Self::Postgres(writer), Session::Postgres(session)) => writer.roll_back(*session).await,
             _ => Err(of_another()),
         }
     }
+}
+
+fn here(writer: &mut Option<Box<sqlite::Writer>>) -> Result<&mut sqlite::Writer, DbErr> {
+    writer.as_deref_mut().ok_or_else(|| DbErr::Custom("a writer that commits begins nothing else".into()))
 }
 
 fn of_another() -> DbErr {

@@ -26,7 +26,8 @@ use std::collections::HashMap;
 
 /// Where the desk stood before a command, to return to when it fails.
 pub struct Mark {
-    pub(super) company: Option<(BusinessId, Head, bool)>,
+    /// Of the company, and of the installation, whose log is told of people; nothing of one that was not known.
+    pub(super) stood: Vec<(BusinessId, Option<(Head, bool)>)>,
     pub(super) lengths: Lengths,
     pub(super) flushes: u64,
 }
@@ -63,9 +64,10 @@ impl NewEntry {
 impl Desk {
     pub fn mark(&self, company: Option<BusinessId>) -> Mark {
         let inner = self.inner();
-        let known = company.and_then(|id| Some((id, inner.companies.get(&id)?)));
+        let all = company.into_iter().chain([BusinessId::INSTALLATION]);
+        let stood = |id| inner.companies.get(&id).map(|company| (company.head.clone(), company.changed));
         Mark {
-            company: known.map(|(id, company)| (id, company.head.clone(), company.changed)),
+            stood: all.map(|id| (id, stood(id))).collect(),
             lengths: inner.pending.lengths(),
             flushes: inner.flushes,
         }
@@ -77,11 +79,13 @@ impl Desk {
         // What was pending then may be written by now; what is pending since is the command's own.
         let lengths = if inner.flushes == mark.flushes { mark.lengths } else { Lengths::default() };
         inner.pending.truncate(lengths);
-        if let Some((id, head, changed)) = mark.company
-            && let Some(company) = inner.companies.get_mut(&id)
-        {
-            company.head = head;
-            company.changed = changed;
+        for (id, stood) in mark.stood {
+            match (inner.companies.get_mut(&id), stood) {
+                (Some(company), Some((head, changed))) => (company.head, company.changed) = (head, changed),
+                // It is read again where it is needed.
+                (Some(_), None) => inner.forget_books(id),
+                (None, _) => {}
+            }
         }
     }
 

@@ -71,9 +71,14 @@ waiting! {
 const SHORT: usize = 64;
 
 impl Pending {
-    /// Whether it is short, and nothing of it changes rows that were there before.
-    pub(super) fn is_short(&self) -> bool {
-        self.standings.is_empty() && self.entries.len() <= SHORT
+    /// Whether nothing of it changes rows that were there before.
+    pub(super) fn adds_only(&self) -> bool {
+        self.standings.is_empty()
+    }
+
+    /// Whether all of it is written in one go with its commit. SQLite does so however long it is: nobody waits for a flight.
+    pub(super) fn is_short(&self, engine: DbBackend) -> bool {
+        engine == DbBackend::Sqlite || self.entries.len() <= SHORT
     }
 
     /// What writes it, in its order.

@@ -13,10 +13,9 @@ use crate::seal::tables::{self, TABLES, Whose};
 use crate::seal::writing::{self, Name, Of, Sealing, Written};
 use crate::{installation, repeats, security};
 use answers::Answers;
-use postgres_kit::Fault;
 use schema::key::ResourceKey;
 use schema::tables::{books, number_counters};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityName, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityName};
 use std::collections::BTreeMap;
 
 /// What writes what was pending, and what that does.
@@ -27,12 +26,20 @@ struct Gathered {
     /// The rows that take the place of others.
     written: Written,
     /// What compares what triggers note of it, where that is known before.
-    foreseen: Option<Statement>,
+    foreseen: Option<Step>,
+}
+
+/// What is to be written last, without which nothing of a batch may be committed.
+pub struct Last {
+    pub steps: Vec<Step>,
+    /// Whether it is all of the batch: nothing was written before it.
+    pub is_all: bool,
 }
 
 impl Desk {
     /// Writes what is pending, in a handful of statements.
     pub async fn flush(&self, connection: &impl Puts) -> Result<()> {
+        self.check_current()?;
         self.writes_itself();
         let Gathered { steps, mut moved, written, .. } = self.gather(connection.get_database_backend())?;
         connection.send(steps).await.map_err(repeats::refused)?;
@@ -43,15 +50,15 @@ impl Desk {
 
     /// Writes what is pending, and seals what was written otherwise. Answers what is to be written last, without which
     /// nothing of it may be committed: where the books stand now, and all of it where nothing need be asked before.
-    pub async fn finish(&self, connection: &impl Puts) -> Result<Vec<Step>> {
+    pub async fn finish(&self, connection: &impl Puts) -> Result<Last> {
         let engine = connection.get_database_backend();
         let mut steps = self.full_blocks(connection).await?;
         let Gathered { steps: gathered, mut moved, written, foreseen } = self.gather(engine)?;
         steps.extend(gathered);
         if let Some(compared) = foreseen {
-            steps.push(Step::Statement(compared));
+            steps.push(compared);
             steps.push(Step::Rows(self.heads(connection, &mut moved).await?));
-            return Ok(steps);
+            return Ok(Last { steps, is_all: true });
         }
         let batch = self.batch().clone();
         let of = Of::Batch(&batch);
@@ -63,14 +70,13 @@ impl Desk {
             all
         };
         writing::settle(connection, (&self.seals, &mut moved), (of, &written), touched).await?;
-        Ok(vec![Step::Rows(self.heads(connection, &mut moved).await?)])
+        Ok(Last { steps: vec![Step::Rows(self.heads(connection, &mut moved).await?)], is_all: false })
     }
 
     /// Why what was written last was refused.
     pub fn refused(error: DbErr) -> Error {
-        let differs = Fault::within(&error).is_some_and(|fault| fault.code() == foreseen::DIFFERS);
         // What was known of the books is forgotten with the batch, and nothing is foreseen then.
-        if differs { Error::Unavailable(Unavailable::Overloaded) } else { repeats::refused(error) }
+        if foreseen::differs(&error) { Error::Unavailable(Unavailable::Overloaded) } else { repeats::refused(error) }
     }
 
     /// Seals what migrations wrote, and tells the log of the installation which tables. What somebody else noted is
@@ -158,7 +164,7 @@ impl Desk {
             (pending, std::mem::take(&mut inner.founded), counters, !inner.is_under_way)
         };
         // What changes other rows is noted as well, as they were before.
-        let may_foresee = engine == DbBackend::Postgres && is_first && founded.is_empty() && pending.is_short();
+        let may_foresee = is_first && founded.is_empty() && pending.adds_only() && pending.is_short(engine);
         let mut moved = Moved::default();
         for business in founded {
             moved.of(None).of_table(installation::BOOKS).add(&self.seals, installation::BOOKS, &business.to_string());
@@ -166,7 +172,7 @@ impl Desk {
         let mut sealing = Sealing::with(&self.seals, moved)?;
         let steps = pending.steps(engine, &mut sealing, &counters)?;
         let Sealing { mut moved, written, .. } = sealing;
-        let foreseen = if may_foresee { self.foresee(&mut moved, &written)? } else { None };
+        let foreseen = if may_foresee { self.foresee(engine, &mut moved, &written)? } else { None };
         let mut inner = self.inner();
         for (name, row) in written.iter().filter(|(name, _)| name.0 == number_counters::Entity.table_name()) {
             if let Some(company) = name.1.and_then(|company| inner.companies.get_mut(&company)) {
@@ -179,18 +185,26 @@ impl Desk {
 
     /// What compares what will be noted of these rows with what is known of them, where all of them are known. The sums lose
     /// the seals that go.
-    fn foresee(&self, moved: &mut Moved, written: &Written) -> Result<Option<Statement>> {
+    fn foresee(&self, engine: DbBackend, moved: &mut Moved, written: &Written) -> Result<Option<Step>> {
         let inner = self.inner();
         let before = |name: &Name| inner.companies.get(&name.1?)?.written.get_key_value(name);
-        let mut foreseen = Vec::with_capacity(written.len());
+        let mut known = Vec::with_capacity(written.len());
         for (name, (values, _)) in written {
-            let Some((name, known)) = before(name) else { return Ok(None) };
-            foreseen.push(Foreseen::of(tables::table(&name.0)?, name, known, values));
+            let Some((name, before)) = before(name) else { return Ok(None) };
+            known.push((name, before, values));
         }
-        for ((table, company, _), note) in written.keys().zip(&foreseen) {
-            moved.of(*company).of_table(table).take(&self.seals, table, note.old);
+        for ((table, company, _), (_, old), _) in &known {
+            moved.of(*company).of_table(table).take(&self.seals, table, old);
         }
-        foreseen::compared(&foreseen).map(Some)
+        if engine == DbBackend::Sqlite {
+            let renewed = known.into_iter().map(|(name, (_, old), after)| (name.clone(), old.clone(), after.clone()));
+            return Ok(Some(foreseen::checked(&self.seals, renewed.collect())));
+        }
+        let mut foreseen = Vec::with_capacity(known.len());
+        for (name, before, after) in known {
+            foreseen.push(Foreseen::of(tables::table(&name.0)?, name, before, after));
+        }
+        Ok(Some(Step::Statement(foreseen::compared(&foreseen)?)))
     }
 
     /// Brings the sums up to date, and signs where the books stand now, which is still to be written.

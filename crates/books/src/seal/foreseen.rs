@@ -4,11 +4,15 @@
 //! engine compares what was noted with what was foreseen, beside the commit, and objects where they differ in anything. Then
 //! somebody else wrote, and the batch is run again as one that asks.
 
-use super::tables::{Table, text};
-use super::writing::Name;
-use sea_orm::{DbBackend, Statement, Value};
+use super::tables::{self, Table, text};
+use super::writing::{Name, Of};
+use super::{Seals, noted};
+use crate::database::rows::{Check, Step};
+use crate::error::{Error, Result};
+use sea_orm::{DbBackend, DbErr, Statement, Value};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// A note that is to be there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,7 +65,45 @@ SELECT 1 / CASE WHEN met.count = (SELECT COUNT(*) FROM noted) AND met.count = (S
 pub const DIFFERS: &str = "22012";
 
 /// What compares them.
-pub fn compared(all: &[Foreseen<'_>]) -> crate::error::Result<Statement> {
-    let all = serde_json::to_string(all).map_err(crate::error::Error::internal)?;
+pub fn compared(all: &[Foreseen<'_>]) -> Result<Statement> {
+    let all = serde_json::to_string(all).map_err(Error::internal)?;
     Ok(Statement::from_sql_and_values(DbBackend::Postgres, COMPARED, [all.into()]))
+}
+
+/// What is said where SQLite noted something else.
+const DIFFERS_HERE: &str = "what was noted is not what was foreseen";
+
+/// Whether a batch was refused since something else was noted than what was foreseen.
+pub fn differs(error: &DbErr) -> bool {
+    match error {
+        DbErr::Custom(why) => why == DIFFERS_HERE,
+        error => postgres_kit::Fault::within(error).is_some_and(|fault| fault.code() == DIFFERS),
+    }
+}
+
+/// A row that is written anew: its name, the seal that it had, and what it becomes.
+pub type Renewed = (Name, String, Vec<Value>);
+
+/// Takes away what a batch noted on SQLite, and refuses it unless each row was noted once, with the seal that it had and as
+/// what it was when it got that.
+pub fn checked(seals: &Seals, all: Vec<Renewed>) -> Step {
+    let seals = seals.clone();
+    let met = move |taken| {
+        let touched = noted::read(taken)?;
+        for (name, old, after) in &all {
+            let Some([note]) = touched.get(name).map(Vec::as_slice) else { return Ok(false) };
+            let notes = std::slice::from_ref(note);
+            let is_known = noted::seals_of(notes) == HashSet::from([old.as_str()]);
+            if !is_known || !noted::spoilt(&seals, tables::table(&name.0)?, notes, Some(after))?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok::<_, Error>(touched.len() == all.len())
+    };
+    let by = move |taken| match met(taken) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(DbErr::Custom(DIFFERS_HERE.into())),
+        Err(error) => Err(DbErr::Custom(format!("what was noted cannot be compared: {error:?}"))),
+    };
+    Step::Checked(Check { asked: Of::Batch("").taking(DbBackend::Sqlite), by: Arc::new(by) })
 }

@@ -31,33 +31,33 @@ const NOTHING: [&[u8]; 3] = [b"0", b"0.00", b"\"\""];
 pub(super) fn apart(json: &str) -> Option<Vec<u8>> {
     let text = json.as_bytes();
     let (mut values, mut which, mut rest) = (Vec::with_capacity(text.len()), vec![REST], vec![REST]);
-    let mut said = Vec::new();
-    let mut at = 0;
+    let mut said = Said::default();
+    // What stands between two values is put into the rest at once.
+    let (mut at, mut begun) = (0, 0);
     while let Some(&byte) = text.get(at) {
         let until = match byte {
             b'"' => end_of_text(text, at)?,
             b'-' | b'0'..=b'9' => end_of_number(text, at),
             b' '..=b'~' => {
-                rest.push(byte);
                 at += 1;
                 continue;
             }
             _ => return None,
         };
         let token = text.get(at..until)?;
-        at = until;
         if byte == b'"' && text.get(until) == Some(&b':') {
             if !token.iter().copied().all(is_plain) {
                 return None;
             }
-            rest.extend(token);
-        } else if NOTHING.contains(&token) {
-            rest.extend(token);
-        } else {
+        } else if !NOTHING.contains(&token) {
+            rest.extend(text.get(begun..at)?);
             rest.push(NEXT);
-            note(&mut said, token, &mut values, &mut which)?;
+            begun = until;
+            said.note(token, &mut values, &mut which)?;
         }
+        at = until;
     }
+    rest.extend(text.get(begun..)?);
     values.append(&mut which);
     values.append(&mut rest);
     Some(values)
@@ -85,22 +85,53 @@ fn end_of_number(text: &[u8], from: usize) -> usize {
     from + more.count()
 }
 
-/// Notes a value: when it was said last, or that it is a new one. The ones that were said stand in their order, each with
-/// how it ends, by which most are told apart.
-fn note<'t>(said: &mut Vec<(u64, &'t [u8])>, token: &'t [u8], values: &mut Vec<u8>, which: &mut Vec<u8>) -> Option<()> {
-    let own = (ending(token), token);
-    if let Some(ago) = said.iter().rev().position(|other| *other == own) {
-        said.remove(said.len() - 1 - ago);
-        match u8::try_from(ago) {
-            Ok(near) if ago < NEAR => which.push(LAST + near),
-            _ => which.extend([LONG_AGO, u8::try_from(ago + 1 - NEAR).ok()?]),
+/// The values that were said, each with how it ends, by which most are told apart; in the order in which they were said last.
+#[derive(Default)]
+struct Said<'t> {
+    endings: Vec<u64>,
+    tokens: Vec<&'t [u8]>,
+}
+
+/// As many endings as are looked at together.
+const TOGETHER: usize = 16;
+
+impl<'t> Said<'t> {
+    /// Notes a value: when it was said last, or that it is a new one.
+    fn note(&mut self, token: &'t [u8], values: &mut Vec<u8>, which: &mut Vec<u8>) -> Option<()> {
+        let ending = ending(token);
+        if let Some(place) = self.place(ending, token) {
+            let ago = self.tokens.len() - 1 - place;
+            self.endings.remove(place);
+            self.tokens.remove(place);
+            match u8::try_from(ago) {
+                Ok(near) if ago < NEAR => which.push(LAST + near),
+                _ => which.extend([LONG_AGO, u8::try_from(ago + 1 - NEAR).ok()?]),
+            }
+        } else {
+            keep(token, values);
+            which.push(NEXT);
         }
-    } else {
-        keep(token, values);
-        which.push(NEXT);
+        put_last(&mut self.endings, ending);
+        put_last(&mut self.tokens, token);
+        Some(())
     }
-    put_last(said, own);
-    Some(())
+
+    /// Where a value stands, if it was said. Most were not: so many endings are compared at once.
+    fn place(&self, ending: u64, token: &[u8]) -> Option<usize> {
+        let mut end = self.endings.len();
+        for some in self.endings.rchunks(TOGETHER) {
+            end -= some.len();
+            let is_among = some.iter().fold(false, |is_among, other| is_among | (*other == ending));
+            if is_among {
+                let places = (end..end + some.len()).rev();
+                let is_it = |place: &usize| self.tokens.get(*place).is_some_and(|other| *other == token);
+                if let Some(place) = places.into_iter().find(is_it) {
+                    return Some(place);
+                }
+            }
+        }
+        None
+    }
 }
 
 fn ending(token: &[u8]) -> u64 {

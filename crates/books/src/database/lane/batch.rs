@@ -1,10 +1,10 @@
 //! A batch: commands that are planned together, written together and committed once.
 
+use super::meanwhile::{Next, plan_while};
 use super::{ATTEMPTS, BATCH, BESIDE_OTHERS, BoxFuture, Command, Keep, Manner, Order, REHEARSAL, SPAN, Source};
 use crate::client::{Client, Sent, Share};
-use crate::database::rows::Step;
 use crate::database::{Answered, Committing, Session, Writer};
-use crate::desk::Desk;
+use crate::desk::{Desk, Last};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
 use crate::watch::watch;
@@ -64,7 +64,8 @@ pub(super) async fn attempt_batch<T>(
     desk: &Desk,
     company: Option<BusinessId>,
     (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
-    together: Together,
+    (together, planned): (Together, Vec<Result<T>>),
+    next: &mut Next<T>,
 ) -> Attempt<T> {
     let first = Desk::first_questions(writer.engine(), company);
     let (transaction, answered) = match writer.begin_asking(first).await {
@@ -80,7 +81,7 @@ pub(super) async fn attempt_batch<T>(
             };
         }
     };
-    match run_all(&transaction, desk, (company, answered), (batch, source, grows), together).await {
+    match run_all(&transaction, desk, (company, answered), (batch, source, grows), (together, planned)).await {
         Ok(Ran::Whole { outcomes, last: Some(last) }) => {
             let Some(sending) = Sending::all(batch, &outcomes) else {
                 if let Err(lost) = writer.roll_back(transaction).await {
@@ -89,7 +90,13 @@ pub(super) async fn attempt_batch<T>(
                 return Attempt::Left;
             };
             let begun = Instant::now();
-            match writer.commit_with(transaction, last).await {
+            let committed = if last.is_all && next.may_be_planned(source) {
+                let engine = writer.engine();
+                plan_while(writer.commit_beside(transaction, last.steps), (desk, engine), source, next).await
+            } else {
+                writer.commit_with(transaction, last.steps).await
+            };
+            match committed {
                 Committing::Committed => {
                     watch().inspect(|watch| watch.committed(batch.len(), begun.elapsed()));
                     sending.are_sent();
@@ -186,14 +193,14 @@ enum Ran<T> {
     Whole {
         outcomes: Vec<Result<T>>,
         /// What is to be written last, where anything of it is to stay.
-        last: Option<Vec<Step>>,
+        last: Option<Last>,
     },
     /// One was set aside that cannot be taken back by itself.
     SetAside,
 }
 
 /// How long a command may take: what leaves nothing less than what does, and what has neighbours less than what is alone.
-fn share(keep: Keep, is_alone: bool, now: Instant) -> Share {
+pub(super) fn share(keep: Keep, is_alone: bool, now: Instant) -> Share {
     match (is_alone, keep) {
         (false, _) => Share::until(now + BESIDE_OTHERS),
         (true, Keep::Nothing) => Share::until(now + REHEARSAL),
@@ -201,17 +208,19 @@ fn share(keep: Keep, is_alone: bool, now: Instant) -> Share {
     }
 }
 
-/// Runs the commands, and writes what they planned. An error is the transaction's.
+/// Runs the commands but those at their head that were planned already, and writes what they planned. An error is the
+/// transaction's.
 async fn run_all<T>(
     transaction: &Session,
     desk: &Desk,
     (company, answered): (Option<BusinessId>, Result<Answered, DbErr>),
     (batch, source, grows): (&mut Vec<Command<T>>, &Source<'_, T>, bool),
-    together: Together,
+    (together, planned): (Together, Vec<Result<T>>),
 ) -> Result<Ran<T>> {
     let begun = Instant::now();
     desk.new_batch(transaction, company, answered?).await?;
-    let (mut outcomes, mut kept, mut grows) = (Vec::with_capacity(batch.len()), false, grows);
+    let mut kept = planned.iter().any(Result::is_ok);
+    let (mut outcomes, mut grows) = (planned, grows);
     loop {
         let place = outcomes.len();
         if place == batch.len() {
@@ -263,7 +272,7 @@ async fn run_all<T>(
 }
 
 /// Whether an error means that the transaction as a whole cannot go on.
-fn is_fatal(error: &Error) -> bool {
+pub(super) fn is_fatal(error: &Error) -> bool {
     matches!(error, Error::Unavailable(Unavailable::Overloaded | Unavailable::DatabaseAway | Unavailable::StorageFull))
 }
 
@@ -367,7 +376,7 @@ fn lost<T>(outcome: &Result<T>, (_, client, share): (&Order<T>, &Client, &Share)
 
 /// A panic in a command is that command's failure, not the lane's end. What it asks ends where its client leaves or its share
 /// is over, and then it came to nothing, whatever it says of itself.
-async fn caught<T>(client: &Client, share: &Share, work: BoxFuture<'_, Result<T>>) -> Result<T> {
+pub(super) async fn caught<T>(client: &Client, share: &Share, work: BoxFuture<'_, Result<T>>) -> Result<T> {
     let mut work = pin!(client.served(share.taken_by(work)));
     let outcome = std::future::poll_fn(|context| {
         std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)))

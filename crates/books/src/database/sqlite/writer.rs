@@ -299,6 +299,11 @@ impl Transaction {
                     Answer::default()
                 }
                 Step::Statement(asked) => self.run(|connection| connection.query_some(&asked, ROWS_READ))?,
+                Step::Checked(check) => {
+                    let seen = self.run(|connection| connection.query_some(&check.asked, ROWS_READ))?;
+                    (check.by)(seen.into_results()?)?;
+                    Answer::default()
+                }
             };
         }
         answered.into_results()
