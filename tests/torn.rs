@@ -142,7 +142,7 @@ on_both_engines! {
                 let rows = page["items"].as_array().unwrap();
                 assert_eq!(rows.len(), listed, "{tear}");
                 for row in rows {
-                    let is_torn = row["sequence"].to_string() == record;
+                    let is_torn = row["sequence"] == json!(record.parse::<i64>().unwrap());
                     assert_eq!(row["problem"].is_string(), is_torn, "{tear}: {row}");
                     assert_eq!(row["before"].is_null() && row["after"].is_null(), is_torn, "{tear}: {row}");
                 }

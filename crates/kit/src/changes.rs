@@ -5,7 +5,7 @@
 
 use crate::clock::Instant;
 use crate::error::{Error, Result};
-use crate::ids::{BusinessId, RecordId, UserId};
+use crate::ids::{RecordId, UserId};
 use crate::list::Pagination;
 use crate::resource::Record;
 use answers::Ask;
@@ -137,15 +137,16 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
         // The first one follows from nothing.
         own.get(&place).or_else(|| beside.get(&place)).map_or_else(String::new, String::clone)
     };
-    let mut told = told_before(cx, business, &rows).await?;
+    let mut told = told_before(cx, &rows).await?;
     rows.into_iter().map(|row| record((previous(&row), told.remove(&row.sequence)), row)).collect()
 }
 
 /// Of documents that were touched: what the log was told of them last, by the place of the record that asks for it.
-async fn told_before(cx: &Cx<'_>, business: BusinessId, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
+async fn told_before(cx: &Cx<'_>, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
     let touched: Vec<&table::Model> = rows.iter().filter(|row| *row.action == *AuditAction::Touched.as_str()).collect();
     let Some(last) = touched.iter().map(|row| row.sequence).max() else { return Ok(HashMap::new()) };
-    let own = table::Entity::find().filter(Column::BusinessId.eq(business));
+    // Who sees what moved a document sees what it was.
+    let own = records(cx)?;
     let of: BTreeSet<RecordId> = touched.iter().map(|row| row.resource_id).collect();
     let places: Vec<(RecordId, i64)> = own
         .clone()

@@ -36,7 +36,7 @@ pub struct Recorded<'j> {
     pub note: Option<&'j RawValue>,
 }
 
-impl<'j> Recorded<'j> {
+impl Recorded<'_> {
     /// One text of what is kept, and of the record before, the record after and the note; nothing of nothing.
     pub fn text(kept: Option<(RecordId, i64, &str)>, [before, after, note]: [Option<&str>; 3]) -> Option<String> {
         let kept = kept.map(|(of, place, kept)| format!("[\"{of}\",{place},{kept}]"));

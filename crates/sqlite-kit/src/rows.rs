@@ -122,7 +122,8 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Flag, ValueRef::Null) => Value::Bool(None),
         (Kind::Flag, ValueRef::Integer(flag @ (0 | 1))) => Value::Bool(Some(flag == 1)),
         (Kind::Number | Kind::Free, ValueRef::Null) => Value::BigInt(None),
-        (Kind::Number | Kind::Free, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
+        // A number among bytes is nobody's writing; what is read of it says so, and its row is read with the others.
+        (Kind::Number | Kind::Free | Kind::Bytes, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
         (Kind::Text, ValueRef::Null) => Value::String(None),
         (Kind::Free, ValueRef::Text(bytes)) => {
             text(bytes).map_or_else(|_| Value::Bytes(Some(bytes.to_vec())), |text| Value::String(Some(text)))
@@ -139,8 +140,6 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Bytes, ValueRef::Null) => Value::Bytes(None),
         // Whoever writes a text there by hand writes its bytes.
         (Kind::Bytes, ValueRef::Blob(bytes) | ValueRef::Text(bytes)) => Value::Bytes(Some(bytes.to_vec())),
-        // A number there is nobody's writing. What the column holds says so by itself, so that its row is read with the others.
-        (Kind::Bytes, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
         (Kind::Bytes, ValueRef::Real(_)) => Value::Bytes(Some(vec![NOTHING_BEGINS_SO])),
         (kind, stored) => {
             let found = stored.data_type();

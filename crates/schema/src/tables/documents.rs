@@ -117,7 +117,7 @@ impl Whose<'_> {
         let place = self
             .record
             .map_or_else(|| "in its row".to_owned(), |record| format!("in record {record} of the audit log"));
-        let number = self.number.map(|number| format!("{number}, ")).unwrap_or_default();
+        let number = self.number.map_or_else(String::new, |number| format!("{number}, "));
         Error::Tampered {
             business: self.business,
             what: format!("what is kept of the document {number}{}, {place}, {what}", self.id),
