@@ -85,6 +85,7 @@ mod tenants;
 mod tenants_coming;
 mod tidy;
 mod tls;
+mod torn;
 mod trade;
 mod trade_model;
 mod trusting;

@@ -96,7 +96,8 @@ impl Rows {
         let (now, date): (_, Day) = (clock.now(), day(turn)?);
         let number = format!("JV-2026-{:07}", head.entry);
         let content = content(company, clock);
-        let record = Recorded::text(Some(&content), None, Some(&view(&content))).ok_or("nothing is recorded")?;
+        let kept = Some((document, head.audit, content.as_str()));
+        let record = Recorded::text(kept, [None, Some(&view(&content)), None]).ok_or("nothing is recorded")?;
         let worth = |units: i64| BookMoney::from_units(units * 100);
         self.documents.push(documents::Model {
             business_id: company.id,

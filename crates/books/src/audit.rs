@@ -10,7 +10,7 @@ use crate::aside;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::digest::Digest;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::mentions;
 use crate::packed::Packed;
@@ -42,6 +42,8 @@ wire_enum! {
         Posted = "posted",
         /// A document was taken back by a reversal.
         Voided = "voided",
+        /// Something else moved a document that nobody wrote: what was allocated to it or taken back, or what was made of it.
+        Touched = "touched",
         /// The company's books came under the master key: from here on they are proved.
         Sealed = "sealed",
     }
@@ -74,6 +76,8 @@ pub struct Change {
     /// The record as it was answered before and after, as JSON.
     pub before: Option<String>,
     pub after: Option<String>,
+    /// What moved a document that nobody wrote. The version before it is told by the record before.
+    pub note: Option<String>,
 }
 
 impl Change {
@@ -99,6 +103,7 @@ pub fn row(
     (change, kept): (Change, Option<&str>),
 ) -> audit_log::Model {
     let search = change.after.as_deref().or(change.before.as_deref()).and_then(looked_for);
+    let kept = kept.map(|kept| (change.id, sequence, kept));
     let mut row = audit_log::Model {
         business_id: business,
         sequence,
@@ -116,12 +121,13 @@ pub fn row(
         version_to: change.version_to,
         before: None,
         after: None,
-        record: Recorded::text(kept, change.before.as_deref(), change.after.as_deref()).map(Packed::from),
+        record: Recorded::text(kept, [&change.before, &change.after, &change.note].map(Option::as_deref))
+            .map(Packed::from),
         search,
         hash: HexDigest::default(),
         keyed: true,
     };
-    row.hash = hash(seals, previous, &row).into();
+    row.hash = signed(seals, previous, &row).into();
     row
 }
 
@@ -131,49 +137,61 @@ pub async fn append(connection: &impl ConnectionTrait, record: audit_log::Model)
     Ok(())
 }
 
-/// What links a record to the chain, after the hash of the record before it.
-fn hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
-    if row.keyed {
-        // What is kept of the record is shorter than the record.
-        let mut signing = seals.sign(if row.record.is_some() { "audit 3" } else { "audit 2" });
-        feed_all(previous, row, |part| match part {
-            Part::Text(text) => signing.feed(text),
-            Part::Record(record) => signing.feed_bytes(record.as_ref().map(Packed::stored)),
-        });
-        return signing.finish();
-    }
-    let mut digest = Digest::default();
-    feed_all(previous, row, |part| digest.feed(part.text()));
-    digest.finish()
+/// What links a record under the key to the chain, after the hash of the record before it: over what is stored of it, so
+/// that nothing is unpacked to follow the chain.
+fn signed(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
+    // What is kept of the record is shorter than the record.
+    let mut signing = seals.sign(if row.record.is_some() { "audit 3" } else { "audit 2" });
+    feed_all(previous, row, |part| match part {
+        Part::Text(text) => signing.feed(text),
+        Part::Record(record) => signing.feed_bytes(record.map(Packed::stored)),
+    });
+    signing.finish()
 }
 
-/// The same as books of before have it, over the records as they were answered.
-fn former_hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> String {
+/// The same of books of before, over the records as they were answered. Of what does not unpack there is none.
+fn said(previous: &str, row: &audit_log::Model, mut feed: impl FnMut(Option<&str>)) -> Option<()> {
+    let mut is_whole = true;
+    feed_all(previous, row, |part| match part {
+        Part::Text(text) => feed(text),
+        Part::Record(record) => {
+            let text = record.and_then(Packed::text);
+            is_whole &= record.is_some() == text.is_some();
+            feed(text);
+        }
+    });
+    is_whole.then_some(())
+}
+
+/// ... which had a key.
+fn former_hash(seals: &Seals, previous: &str, row: &audit_log::Model) -> Option<String> {
     let mut signing = seals.sign("audit 1");
-    feed_all(previous, row, |part| signing.feed(part.text()));
-    signing.finish()
+    said(previous, row, |text| signing.feed(text))?;
+    Some(signing.finish())
+}
+
+/// ... which had none yet.
+fn plain_hash(previous: &str, row: &audit_log::Model) -> Option<String> {
+    let mut digest = Digest::default();
+    said(previous, row, |text| digest.feed(text))?;
+    Some(digest.finish())
 }
 
 /// Whether a record is linked by this key, or by none where there was none.
 fn is_linked(seals: &Seals, previous: &str, row: &audit_log::Model) -> bool {
-    let of_before = || row.keyed && row.record.is_none() && former_hash(seals, previous, row) == *row.hash;
-    hash(seals, previous, row) == *row.hash || of_before()
+    let is_own = |hash: &str| *hash == *row.hash;
+    if !row.keyed {
+        return plain_hash(previous, row).is_some_and(|hash| is_own(&hash));
+    }
+    let of_before = || row.record.is_none() && former_hash(seals, previous, row).is_some_and(|hash| is_own(&hash));
+    is_own(&signed(seals, previous, row)) || of_before()
 }
 
 /// A part of what is under the hash.
 enum Part<'r> {
     Text(Option<&'r str>),
     /// A state of the record.
-    Record(&'r Option<Packed>),
-}
-
-impl<'r> Part<'r> {
-    fn text(&self) -> Option<&'r str> {
-        match self {
-            Self::Text(text) => *text,
-            Self::Record(record) => record.as_deref(),
-        }
-    }
+    Record(Option<&'r Packed>),
 }
 
 /// The hash of the record before it, and every column.
@@ -193,8 +211,8 @@ fn feed_all(previous: &str, row: &audit_log::Model, mut feed: impl FnMut(Part<'_
     text(Some(&row.resource_id.to_string()));
     text(row.version_from.map(|version| version.to_string()).as_deref());
     text(row.version_to.map(|version| version.to_string()).as_deref());
-    feed(Part::Record(&row.before));
-    feed(Part::Record(&row.after));
+    feed(Part::Record(row.before.as_ref()));
+    feed(Part::Record(row.after.as_ref()));
     // Records from before there was this column, and those of clients that call their requests nothing, have one part less.
     if let Some(client) = &row.client_request_id {
         feed(Part::Text(Some(client)));
@@ -206,7 +224,7 @@ fn feed_all(previous: &str, row: &audit_log::Model, mut feed: impl FnMut(Part<'_
     }
     if row.record.is_some() {
         feed(Part::Text(Some("record")));
-        feed(Part::Record(&row.record));
+        feed(Part::Record(row.record.as_ref()));
     }
 }
 
@@ -357,21 +375,13 @@ pub async fn follow(
         }
     }
     let until = next.map(|next| next.after);
-    let after = |sequence: i64| {
-        let mut rows = audit_log::Entity::find()
-            .filter(audit_log::Column::BusinessId.eq(business))
-            .filter(audit_log::Column::Sequence.gt(sequence));
-        if let Some(until) = until {
-            rows = rows.filter(audit_log::Column::Sequence.lte(until));
-        }
-        rows.order_by_asc(audit_log::Column::Sequence).limit(PORTION).models(connection)
-    };
-    let mut portion = after(from.after).await?;
-    while let Some(end) = portion.last().map(|row| row.sequence) {
+    let mut portion = Portion::after((cx, business), from.after, until).await?;
+    while let Some(end) = portion.end {
         cx.pause().await?;
         // The next portion is read while this one is proved.
-        let proved = async { aside::computed(|| portion.into_iter().for_each(|row| chain.follow(&eras, row))) };
-        let (next, ()) = tokio::join!(after(end), proved);
+        let rows = portion.rows;
+        let proved = async { aside::computed(|| rows.into_iter().for_each(|row| chain.take(&eras, row))) };
+        let (next, ()) = tokio::join!(Portion::after((cx, business), end, until), proved);
         portion = next?;
     }
     if let Some(until) = until.filter(|until| chain.last < *until) {
@@ -379,6 +389,50 @@ pub async fn follow(
         chain.last = until;
     }
     Ok(Followed { parts: BTreeMap::from([(from.after, chain)]) })
+}
+
+/// Records that are read at once, in the order of the chain.
+struct Portion {
+    rows: Vec<Read>,
+    /// Where the last of them stands.
+    end: Option<i64>,
+}
+
+enum Read {
+    Record(Box<audit_log::Model>),
+    /// What stands at this place is no record: somebody put something else into a column of it.
+    Unread(i64),
+}
+
+impl Portion {
+    async fn after((cx, business): (&Cx<'_>, BusinessId), after: i64, until: Option<i64>) -> Result<Self> {
+        let own = audit_log::Entity::find().filter(audit_log::Column::BusinessId.eq(business));
+        let mut rows = own.clone().filter(audit_log::Column::Sequence.gt(after));
+        if let Some(until) = until {
+            rows = rows.filter(audit_log::Column::Sequence.lte(until));
+        }
+        let rows = rows.order_by_asc(audit_log::Column::Sequence).limit(PORTION);
+        match rows.clone().models(&cx.db).await.map_err(Error::from) {
+            Ok(rows) => {
+                let end = rows.last().map(|row| row.sequence);
+                return Ok(Self { rows: rows.into_iter().map(|row| Read::Record(Box::new(row))).collect(), end });
+            }
+            Err(Error::Internal(_)) => {}
+            Err(other) => return Err(other),
+        }
+        // One of them cannot be read: each is read by itself.
+        let places: Vec<i64> = rows.select_only().column(audit_log::Column::Sequence).column_of(&cx.db).await?;
+        let mut read = Vec::with_capacity(places.len());
+        for place in &places {
+            let row = own.clone().filter(audit_log::Column::Sequence.eq(*place)).models(&cx.db).await;
+            read.push(match row.map_err(Error::from) {
+                Ok(mut row) => row.pop().map_or(Read::Unread(*place), |row| Read::Record(Box::new(row))),
+                Err(Error::Internal(_)) => Read::Unread(*place),
+                Err(other) => return Err(other),
+            });
+        }
+        Ok(Self { rows: read, end: places.last().copied() })
+    }
 }
 
 /// Parts of a chain that were followed, by the record after which each begins.
@@ -480,14 +534,32 @@ impl Chain {
         Self { last, head, ..Self::default() }
     }
 
-    fn follow(&mut self, eras: &[Seals], row: audit_log::Model) {
+    fn take(&mut self, eras: &[Seals], read: Read) {
+        let (sequence, hash) = match read {
+            Read::Record(row) => {
+                self.follow(eras, &row);
+                (row.sequence, Some(row.hash.0))
+            }
+            Read::Unread(sequence) => {
+                if sequence != self.last + 1 {
+                    self.problems.report(self.last + 1, "is missing");
+                }
+                self.problems.report(sequence, "cannot be read");
+                self.begins.get_or_insert((sequence, Some(usize::MAX)));
+                (sequence, None)
+            }
+        };
+        (self.last, self.records, self.head) = (sequence, self.records + 1, hash);
+    }
+
+    fn follow(&mut self, eras: &[Seals], row: &audit_log::Model) {
         match &self.head {
             Some(head) if row.sequence == self.last + 1 => {
-                let era = eras.iter().position(|seals| is_linked(seals, head, &row));
+                let era = eras.iter().position(|seals| is_linked(seals, head, row));
                 let made_with = era.filter(|_| row.keyed);
                 // It is another, or it follows from another.
                 if era.is_none() {
-                    self.problems.report(row.sequence, "is not what was written");
+                    self.problems.report(row.sequence, &not_written(row));
                 } else if made_with < self.before {
                     self.problems.report(row.sequence, UNKEYED);
                 }
@@ -499,41 +571,34 @@ impl Chain {
             None if row.sequence == self.last + 1 => {}
             _ => self.problems.report(self.last + 1, "is missing"),
         }
-        (self.last, self.records, self.head) = (row.sequence, self.records + 1, Some(row.hash.0));
     }
 }
 
-/// Of a version as it was answered. What else is noted of a record, such as what was allocated to it, has no identifier.
-#[derive(Deserialize)]
-struct Version {
-    #[serde(rename = "id")]
-    _id: RecordId,
-}
-
-fn is_version(after: &str) -> bool {
-    serde_json::from_str::<Version>(after).is_ok()
+/// What is wrong with a record that does not follow from the one before it. Of which record it is, where it cannot say so
+/// itself.
+fn not_written(row: &audit_log::Model) -> String {
+    match row.recorded() {
+        Ok(_) => "is not what was written".to_owned(),
+        Err(_) => format!(
+            "is not what was written, and what it says of {} {} does not unpack",
+            &*row.resource, row.resource_id
+        ),
+    }
 }
 
 /// The last version of each of these records that was kept by then, as it was answered.
 pub async fn versions_at(cx: &Cx<'_>, of: Vec<RecordId>, at: Instant) -> Result<HashMap<RecordId, String>> {
-    type Kept = (RecordId, Option<Packed>, Option<Packed>);
-    let kept: Vec<Kept> = audit_log::Entity::find()
-        .select_only()
-        .columns([audit_log::Column::ResourceId, audit_log::Column::After, audit_log::Column::Record])
+    let kept = audit_log::Entity::find()
         .filter(audit_log::Column::BusinessId.eq(cx.business_id()?))
         .filter(audit_log::Column::At.lte(at))
         .filter(among(cx, audit_log::Column::ResourceId, of))
         .order_by_asc(audit_log::Column::Sequence)
-        .into_tuple()
-        .all(&cx.db)
+        .models(&cx.db)
         .await?;
     let mut versions = HashMap::new();
-    for (id, after, record) in kept {
-        let after = match record {
-            Some(record) => Recorded::read(&record)?.after.map(|after| after.get().to_owned()),
-            None => after.map(Packed::into_inner),
-        };
-        versions.extend(after.filter(|after| is_version(after)).map(|after| (id, after)));
+    for row in &kept {
+        let after = row.recorded()?.after;
+        versions.extend(after.map(|after| (row.resource_id, after.get().to_owned())));
     }
     Ok(versions)
 }
@@ -571,6 +636,7 @@ pub async fn any_keyed(connection: &impl ConnectionTrait, business: BusinessId) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sea_orm::sea_query::ValueType;
 
     fn seals() -> Seals {
         Seals::of(&crate::keys::Keys::of(b"key")).unwrap()
@@ -585,6 +651,7 @@ mod tests {
             version_to: Some(2),
             before: Some("{}".into()),
             after: None,
+            note: None,
         };
         let origin = Origin { dialect: Some("A"), ..Origin::default() };
         row(&seals(), BusinessId::default(), RecordId::default(), (1, Instant::default(), ""), &origin, (change, None))
@@ -593,7 +660,7 @@ mod tests {
     /// The states of a record stood beside each other.
     fn of_before() -> audit_log::Model {
         let mut row = audit_log::Model { before: Some("{}".to_owned().into()), record: None, ..sample() };
-        row.hash = hash(&seals(), "", &row).into();
+        row.hash = signed(&seals(), "", &row).into();
         row
     }
 
@@ -611,7 +678,7 @@ mod tests {
     #[test]
     fn every_column_is_under_the_hash() {
         let whole = sample();
-        assert_eq!(hash(&seals(), "", &whole), *whole.hash);
+        assert_eq!(signed(&seals(), "", &whole), *whole.hash);
         assert!(is_linked(&seals(), "", &whole) && !is_linked(&seals(), "00", &whole));
         let tampered: [fn(&mut audit_log::Model); 13] = [
             |row| row.keyed = false,
@@ -638,9 +705,9 @@ mod tests {
     #[test]
     fn records_of_before_are_linked_by_what_was_answered_and_new_ones_by_what_is_kept() {
         let mut former = of_before();
-        former.hash = former_hash(&seals(), "", &former).into();
+        former.hash = former_hash(&seals(), "", &former).unwrap().into();
         assert!(is_linked(&seals(), "", &former));
-        assert_ne!(former_hash(&seals(), "", &former), hash(&seals(), "", &former));
+        assert_ne!(*former.hash, signed(&seals(), "", &former));
         former.before = Some("{ }".to_owned().into());
         assert!(!is_linked(&seals(), "", &former));
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
@@ -653,9 +720,23 @@ mod tests {
     fn records_from_before_there_was_a_key_are_what_they_were() {
         let plain = audit_log::Model { keyed: false, search: None, ..of_before() };
         // As it was made before.
-        assert_eq!(hash(&seals(), "", &plain), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
+        assert_eq!(plain_hash("", &plain).unwrap(), "01155f8244c957fb864f72528028d8b0f065aad9d70ca24f934230df12986df3");
         let other = Seals::of(&crate::keys::Keys::of(b"other")).unwrap();
-        assert_eq!(hash(&seals(), "", &plain), hash(&other, "", &plain));
-        assert_ne!(hash(&seals(), "", &sample()), hash(&other, "", &sample()));
+        assert_ne!(signed(&seals(), "", &sample()), signed(&other, "", &sample()));
+    }
+
+    #[test]
+    fn what_does_not_unpack_is_linked_by_nothing() {
+        let torn = || <Packed as ValueType>::try_from(vec![1_u8, 2, 3].into()).unwrap();
+        let nothing = || audit_log::Model { before: None, ..of_before() };
+        let plain = audit_log::Model { keyed: false, search: None, ..nothing() };
+        let mut plain = audit_log::Model { hash: plain_hash("", &plain).unwrap().into(), ..plain };
+        let mut former = audit_log::Model { hash: former_hash(&seals(), "", &nothing()).unwrap().into(), ..nothing() };
+        for row in [&mut plain, &mut former] {
+            assert!(is_linked(&seals(), "", row));
+            row.before = Some(torn());
+            assert!(!is_linked(&seals(), "", row));
+            assert!(not_written(row).contains("does not unpack"), "{}", not_written(row));
+        }
     }
 }

@@ -24,6 +24,7 @@ use crate::stock::{Ahead, Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
 use crate::taxed::Taxed;
 use crate::terms::Terms;
+use crate::touched::Touched;
 use schema::aliases::{Aliases, Meant};
 use schema::key::ResourceKey;
 use schema::reader::{Alone, Host, Reader, Snapshot};
@@ -81,6 +82,7 @@ pub struct Cx<'a> {
     abroad: Abroad,
     /// Documents whose tax may come to something else by this command.
     taxed: Taxed,
+    touched: Touched,
     /// The record that this command answers, as JSON, where it was written for the audit log already.
     answer: Mutex<Option<Answer>>,
 }
@@ -143,6 +145,7 @@ impl<'a> Cx<'a> {
             shifted: Shifted::default(),
             abroad: Abroad::default(),
             taxed: Taxed::default(),
+            touched: Touched::default(),
             answer: Mutex::default(),
         }
     }
@@ -356,6 +359,11 @@ impl<'a> Cx<'a> {
     }
 
     /// Documents whose tax may come to something else than before.
+    /// What this command moved without writing it.
+    pub fn touched(&self) -> &Touched {
+        &self.touched
+    }
+
     pub fn taxed(&self) -> &Taxed {
         &self.taxed
     }
@@ -384,14 +392,12 @@ impl<'a> Cx<'a> {
     }
 
     pub fn keep_document(&self, document: documents::Model) -> Result<()> {
-        self.desk()?.keep_document(document);
-        Ok(())
+        self.desk()?.keep_document(document)
     }
 
     /// What a document in the books names is not removed any more.
     pub fn keep_named(&self, document: &documents::Model) -> Result<()> {
-        self.desk()?.keep_named(document);
-        Ok(())
+        self.desk()?.keep_named(document)
     }
 
     pub fn replaced(&self) -> &Replaced {

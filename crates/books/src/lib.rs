@@ -58,6 +58,7 @@ pub mod tax_codes;
 pub mod tax_facts;
 pub mod taxed;
 pub mod terms;
+pub mod touched;
 pub mod watch;
 
 pub(crate) use words::{

@@ -326,6 +326,7 @@ impl AccountChange {
             version_to: None,
             before: None,
             after: Some(after.to_string()),
+            note: None,
         }
     }
 }

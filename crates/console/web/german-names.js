@@ -416,6 +416,7 @@ export const NAMES = {
   standard: "Standard",
   stock: "Lagerware",
   taxPayable: "Steuer",
+  touched: "Mitbewegt",
   unallocated: "Nicht zugeordnet",
   updated: "Geändert",
   view: "Sehen",

@@ -20,6 +20,7 @@ const WAITS = [
   "invited",
   "softClosed",
   "updated",
+  "touched",
 ];
 const ENDED = ["void", "cancelled", "archived", "disabled", "deleted", "voided", "blocked"];
 

@@ -52,6 +52,8 @@ const ELSEWHERE = [
   "postings",
   "before",
   "after",
+  "note",
+  "problem",
   "hash",
   "previousHash",
   "components",
@@ -191,6 +193,7 @@ const flat = (value, prefix = "") =>
 
 /** What a change has changed, field by field. */
 export function changes(record) {
+  if (record.problem) return h("p", { class: "small", role: "alert" }, record.problem);
   const before = new Map(record.before ? flat(record.before) : []);
   const after = new Map(record.after ? flat(record.after) : []);
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(

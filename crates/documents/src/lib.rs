@@ -27,13 +27,14 @@ pub mod sales_order;
 #[cfg(test)]
 mod samples;
 pub mod stock_adjustment;
+mod touching;
 mod year_end;
 
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts, wire_enum};
 
 /// What a write of anything leads to: counts of stock that it made wrong, tax that credits give back, what money in other currencies is carried at, and
-/// revaluations of days that it changed.
+/// revaluations of days that it changed. What it touched by then is told to the audit log, as it is.
 pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     stock_adjustment::counting::recount(cx).await?;
     let taxed = cx.taxed().take();
@@ -44,7 +45,8 @@ pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     settled.extend(parts::settlement::credited::keep(cx, taxed).await?);
     books::carry::keep(cx, settled).await?;
     books::purses::keep(cx).await?;
-    revaluation::renew(cx).await
+    revaluation::renew(cx).await?;
+    touching::tell(cx).await
 }
 
 /// What can be done with each kind.

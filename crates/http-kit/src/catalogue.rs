@@ -5,6 +5,7 @@ use crate::pages::{Served, escape, later};
 use axum::Router;
 use axum::http::StatusCode;
 use ledger_core::error::{Code, Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::ids::BusinessId;
 use std::sync::Arc;
 
 /// `/errors`, and below it a page for each code.
@@ -127,6 +128,7 @@ fn example(code: Code) -> Failure {
         Code::PreconditionRequired => Error::PreconditionRequired.into(),
         Code::RateLimited => Error::RateLimited { retry_after_seconds: 600 }.into(),
         Code::Internal => Error::internal("").into(),
+        Code::Tampered => Error::Tampered { business: BusinessId::default(), what: String::new() }.into(),
         Code::Overloaded => Error::Unavailable(Unavailable::Overloaded).into(),
         Code::RehearsalTooLong => Error::Unavailable(Unavailable::TooLong).into(),
         Code::StorageFull => Error::Unavailable(Unavailable::StorageFull).into(),

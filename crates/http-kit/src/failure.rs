@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use ledger_core::error::{Code, Error, FieldErrors, Unavailable};
+use ledger_core::ids::BusinessId;
 
 /// What a dialect renders when a request fails.
 #[derive(Debug, Clone)]
@@ -13,6 +14,8 @@ pub struct Failure {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// For the log alone.
     pub detail: Option<String>,
+    /// What of a company's books is not what was written: for the log of security.
+    pub tampered: Option<(BusinessId, String)>,
 }
 
 impl Failure {
@@ -24,6 +27,7 @@ impl Failure {
             errors: FieldErrors::default(),
             headers: Vec::new(),
             detail: None,
+            tampered: None,
         }
     }
 
@@ -88,6 +92,7 @@ impl From<Error> for Failure {
                 let seconds: u64 = if why == Unavailable::StorageFull { 60 } else { 1 };
                 failure.headers.push((header::RETRY_AFTER, seconds.into()));
             }
+            Error::Tampered { business, what } => failure.tampered = Some((business, what)),
             Error::Internal(detail) => failure.detail = Some(detail),
             _ => {}
         }
@@ -129,7 +134,7 @@ pub const fn status(code: Code) -> StatusCode {
         Code::IdempotencyMismatch => StatusCode::UNPROCESSABLE_ENTITY,
         Code::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::Internal | Code::Tampered => StatusCode::INTERNAL_SERVER_ERROR,
         // `too_slow` has no Retry-After: it would take as long again.
         Code::Overloaded
         | Code::RehearsalTooLong

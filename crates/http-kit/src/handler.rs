@@ -28,7 +28,7 @@ use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
-use ledger_core::security::{Event, Who};
+use ledger_core::security::{self, Event, Who};
 use signing_in::{accept, login};
 use std::future::Future;
 use std::sync::Arc;
@@ -188,6 +188,9 @@ fn failure_response(arrival: Option<&Arrival>, body: String, failure: Failure) -
         let (request_id, path) = arrival.map(|at| (at.request_id.as_str(), at.path.as_str())).unwrap_or_default();
         let client = arrival.and_then(|at| at.client_request_id.as_deref());
         tracing::error!(request_id, clientRequestId = client, path, detail, "a request failed on our side");
+    }
+    if let Some((business, what)) = &failure.tampered {
+        security::tampered(Some(*business), what);
     }
     let mut response = json(failure.status, body);
     response.headers_mut().insert(request::ERROR_CODE, HeaderValue::from_static(failure.code.as_str()));

@@ -8,20 +8,24 @@ use crate::error::{Error, Result};
 use crate::ids::{RecordId, UserId};
 use crate::list::Pagination;
 use crate::resource::Record;
+use answers::Ask;
+use books::among::among;
 use books::audit::{self, AuditAction};
 use books::cx::Cx;
+use books::security::tampered;
 use schema::key::ResourceKey;
-use schema::recorded;
+use schema::recorded::Recorded;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::codes::Word;
+use words::packed::Packed;
 
 /// A record as it was answered, kept as it was written.
 #[derive(Debug, Serialize)]
@@ -85,6 +89,11 @@ pub struct AuditRecord {
     before: Option<RecordJson>,
     /// The record after.
     after: Option<RecordJson>,
+    /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Null of all that was
+    /// written.
+    note: Option<RecordJson>,
+    /// Why none of them is shown, where the record was changed behind the server's back or is damaged; else null.
+    problem: Option<String>,
     /// The hash of the record before it in the chain.
     previous_hash: String,
     /// HMAC-SHA-256 over this record and the hash before it, under a key that is not in the database; SHA-256 in
@@ -113,7 +122,8 @@ pub struct AuditRecordPage {
 
 /// How long what a change tells is.
 pub fn weight(row: &table::Model) -> usize {
-    [&row.before, &row.after, &row.record].into_iter().flatten().map(|state| state.len()).sum()
+    let stored = [&row.before, &row.after, &row.record].into_iter().flatten();
+    stored.filter_map(Packed::text).map(str::len).sum()
 }
 
 /// Records as they are shown, each with the hash of the one before it. They are of one log.
@@ -127,15 +137,67 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
         // The first one follows from nothing.
         own.get(&place).or_else(|| beside.get(&place)).map_or_else(String::new, String::clone)
     };
-    rows.into_iter().map(|row| record(previous(&row), row)).collect()
+    let mut told = told_before(cx, &rows).await?;
+    rows.into_iter().map(|row| record((previous(&row), told.remove(&row.sequence)), row)).collect()
 }
 
-fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
-    let json = |state: Option<Cow<'_, str>>| {
-        state.map(|json| RawValue::from_string(json.into_owned()).map(RecordJson).map_err(Error::internal)).transpose()
+/// Of documents that were touched: what the log was told of them last, by the place of the record that asks for it.
+async fn told_before(cx: &Cx<'_>, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
+    let touched: Vec<&table::Model> = rows.iter().filter(|row| *row.action == *AuditAction::Touched.as_str()).collect();
+    let Some(last) = touched.iter().map(|row| row.sequence).max() else { return Ok(HashMap::new()) };
+    // Who sees what moved a document sees what it was.
+    let own = records(cx)?;
+    let of: BTreeSet<RecordId> = touched.iter().map(|row| row.resource_id).collect();
+    let places: Vec<(RecordId, i64)> = own
+        .clone()
+        .select_only()
+        .columns([Column::ResourceId, Column::Sequence])
+        .filter(among(cx, Column::ResourceId, of))
+        .filter(Column::Sequence.lt(last))
+        .read(&cx.db)
+        .await?;
+    let places: BTreeSet<(RecordId, i64)> = places.into_iter().collect();
+    let before = |row: &table::Model| {
+        let (_, place) =
+            places.range(..(row.resource_id, row.sequence)).next_back().filter(|(id, _)| *id == row.resource_id)?;
+        Some((row.sequence, *place))
     };
-    let [before, after] = recorded::states(&row)?;
-    let (before, after) = (json(before)?, json(after)?);
+    let before: Vec<(i64, i64)> = touched.iter().filter_map(|row| before(row)).collect();
+    let missing = before.iter().map(|(_, place)| *place).filter(|place| rows.iter().all(|row| row.sequence != *place));
+    let missing: Vec<i64> = missing.collect();
+    let others = if missing.is_empty() {
+        Vec::new()
+    } else {
+        own.filter(Column::Sequence.is_in(missing)).models(&cx.db).await?
+    };
+    let by_place: HashMap<i64, &table::Model> = rows.iter().chain(&others).map(|row| (row.sequence, row)).collect();
+    let mut told = HashMap::new();
+    for (sequence, place) in before {
+        match by_place.get(&place).map(|row| row.recorded()) {
+            Some(Ok(Recorded { after: Some(after), .. })) => drop(told.insert(sequence, RecordJson(after.to_owned()))),
+            // Where it is torn, that is told of itself.
+            Some(Ok(_) | Err(Error::Tampered { .. })) | None => {}
+            Some(Err(other)) => return Err(other),
+        }
+    }
+    Ok(told)
+}
+
+fn record((previous_hash, told): (String, Option<RecordJson>), row: table::Model) -> Result<AuditRecord> {
+    let json = |state: Option<&RawValue>| state.map(|json| RecordJson(json.to_owned()));
+    let (states, problem) = match row.recorded() {
+        Ok(Recorded { before, after, note, .. }) => ([json(before).or(told), json(after), json(note)], None),
+        // The others are no worse for it.
+        Err(Error::Tampered { business, what }) => {
+            tampered(Some(business), &what);
+            (
+                [None, None, None],
+                Some("What it says is not what was written, and cannot be read; duet verify tells more".into()),
+            )
+        }
+        Err(other) => return Err(other),
+    };
+    let [before, after, note] = states;
     Ok(AuditRecord {
         id: row.id,
         sequence: row.sequence,
@@ -151,6 +213,8 @@ fn record(previous_hash: String, row: table::Model) -> Result<AuditRecord> {
         version_to: row.version_to,
         before,
         after,
+        note,
+        problem,
         previous_hash,
         hash: row.hash.0,
     })
@@ -172,6 +236,8 @@ pub fn example() -> serde_json::Value {
         "versionTo": 2,
         "before": { "name": "Nordwind Cafe", "version": 1 },
         "after": { "name": "Nordwind Cafés", "version": 2 },
+        "note": null,
+        "problem": null,
         "previousHash": "5a0c7f0f0d3a3c0c1a1d5c6e0b0a9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e",
         "hash": "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
     })

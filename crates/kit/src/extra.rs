@@ -314,7 +314,8 @@ pub fn history<R: Resource>() -> Extra {
         answers: None,
         summary: "Get the history of {one}",
         description: "Every change of the {noun}, oldest first: who made it, from where, and the {noun} before and \
-                      after. It is there for deleted ones too.",
+                      after. Where nobody wrote it and something else moved it, `action` is `touched` and `note` says what. \
+                      It is there for deleted ones too.",
         does: Does::Reads(Reading {
             paged: true,
             ..Reading::json::<crate::changes::AuditRecordPage>(

@@ -159,6 +159,7 @@ pub fn note<M: Master>(
         version_to: after.map(Record::version),
         before: before.map(json).transpose()?,
         after: after.map(json).transpose()?,
+        note: None,
     };
     cx.record(business, change)?;
     cx.forget_facts(business)

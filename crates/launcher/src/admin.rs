@@ -21,6 +21,9 @@ use std::sync::Arc;
 pub(crate) fn explain(error: &Error) -> String {
     let mut text = match error {
         Error::Internal(detail) => detail.clone(),
+        Error::Tampered { business, what } => {
+            format!("company {business}: {what}, so it is not what was written; run duet verify")
+        }
         Error::NotFound => "there is no such user".into(),
         other => other.title(),
     };

@@ -278,6 +278,7 @@ pub async fn end(
             version_to: Some(row.version + 1),
             before: Some(json(row)?),
             after: Some(json(ended)?),
+            note: None,
         })
     };
     rows.into_iter().map(change).collect()

@@ -389,6 +389,7 @@ async fn dethrone(cx: &Cx<'_>, kind: DocumentKind, heir: RecordId) -> Result<()>
             version_to: Some(new.version()),
             before: Some(json(&old)?),
             after: Some(json(&new)?),
+            note: None,
         };
         cx.record(row.business_id, change)?;
     }

@@ -1,6 +1,6 @@
 //! What was counted: on the evening of a count there was what it said, by the facts alone and whatever was posted for it.
 
-use super::{Check, Findings, Wide};
+use super::{Check, Findings, Wide, kept};
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -50,7 +50,7 @@ fn units(quantity: Quantity) -> Wide {
 pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let mut findings = Findings::default();
     let (mut counted, mut found): (Wide, Wide) = (0, 0);
-    for (item, counts) in counts(reader).await? {
+    for (item, counts) in counts(reader, &mut findings).await? {
         reader.pause().await?;
         let facts = stock_facts::Entity::find()
             .filter(stock_facts::Column::BusinessId.eq(reader.id()))
@@ -96,7 +96,7 @@ fn shown(pieces: Wide) -> String {
 }
 
 /// What stands of counts in the books, item by item.
-async fn counts(reader: &Reader<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
+async fn counts(reader: &Reader<'_>, findings: &mut Findings) -> Result<BTreeMap<RecordId, Vec<Count>>> {
     let mut counts: BTreeMap<RecordId, Vec<Count>> = BTreeMap::new();
     let mut last = None;
     loop {
@@ -112,9 +112,7 @@ async fn counts(reader: &Reader<'_>) -> Result<BTreeMap<RecordId, Vec<Count>>> {
         let Some(end) = portion.last() else { return Ok(counts) };
         last = Some(end.id);
         for row in portion {
-            // Where it is gone, the audit log is not whole.
-            let kept: Option<Kept> = serde_json::from_str(&row.content).map_err(Error::internal)?;
-            let Some(kept) = kept else { continue };
+            let Some(kept) = kept::<Kept>(row.named(), &row.content, findings)? else { continue };
             for line in &kept.asked.lines {
                 let Some(counted) = line.counted else { continue };
                 let beside = kept.asked.lines.iter().filter(|other| other.item == line.item);

@@ -5,9 +5,9 @@
 //! up here, day by day.
 
 use super::shares::{Amounts, invoiced, taken, within};
-use super::{Check, Findings, Wide, shown};
+use super::{Check, Findings, Wide, kept, shown};
 use crate::day::Day;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
 use schema::reader::Reader;
@@ -164,16 +164,20 @@ struct Credit {
     took: HashMap<String, Amounts>,
 }
 
-async fn contents(reader: &Reader<'_>, ids: &BTreeSet<RecordId>) -> Result<Vec<(documents::Model, serde_json::Value)>> {
+async fn contents(
+    reader: &Reader<'_>,
+    ids: &BTreeSet<RecordId>,
+    findings: &mut Findings,
+) -> Result<Vec<(documents::Model, serde_json::Value)>> {
     let rows = documents::Entity::find()
         .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Id.is_in(ids.iter().copied()))
         .filter(documents::Column::Status.ne(DocumentStatus::Draft));
-    let read = |row: documents::Model| {
-        let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
-        Ok((row, content))
-    };
-    rows.models(&reader.db).await?.into_iter().map(read).collect()
+    let mut found = Vec::new();
+    for row in rows.models(&reader.db).await? {
+        found.extend(kept(row.named(), &row.content, findings)?.map(|content| (row, content)));
+    }
+    Ok(found)
 }
 
 async fn of_credits(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize> {
@@ -191,13 +195,13 @@ async fn of_credits(reader: &Reader<'_>, findings: &mut Findings) -> Result<usiz
     for invoice in &invoices {
         let found = links().filter(document_links::Column::SourceDocumentId.eq(*invoice)).models(&reader.db).await?;
         let mut credits = Vec::new();
-        for (row, content) in contents(reader, &found.iter().map(|link| link.document_id).collect()).await? {
+        for (row, content) in contents(reader, &found.iter().map(|link| link.document_id).collect(), findings).await? {
             let mut took = HashMap::new();
             taken(&content, &mut took)?;
             let number = row.number.as_deref().unwrap_or("").to_owned();
             credits.push(Credit { from: row.date, until: row.void_date, number, took });
         }
-        for (row, content) in contents(reader, &BTreeSet::from([*invoice])).await? {
+        for (row, content) in contents(reader, &BTreeSet::from([*invoice]), findings).await? {
             let number = row.number.as_deref().unwrap_or("");
             for credit in credits.iter().filter(|credit| credit.until.is_none_or(|until| until > credit.from)) {
                 if row.void_date.is_some_and(|end| credit.until.is_none_or(|until| until > end)) {

@@ -33,16 +33,19 @@ pub use self::goods::{Kept, Off};
 pub use self::taxes::{Documents as TaxedDocuments, end_of_part};
 
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
 use answers::Ask;
 use async_trait::async_trait;
 use schema::reader::Reader;
+use schema::tables::documents::Whose;
 use schema::tables::entries;
+use schema::written::Written;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use walk::{Sums, Walk};
@@ -59,6 +62,14 @@ pub struct Verdict {
     /// SHA-256 of the whole ledger without its identifiers: numbers, dates, accounts by their codes, amounts, words.
     /// Companies with the same digest have the same books.
     pub digest: String,
+}
+
+impl Verdict {
+    /// Nothing of the books can be proved.
+    pub fn unread(why: String) -> Self {
+        let checks = vec![Check::of_unread([("All".to_owned(), why)])];
+        Self { ok: false, checks, digest: String::new() }
+    }
 }
 
 /// One identity of the books.
@@ -83,6 +94,12 @@ impl Check {
     /// The engine's own check of its file.
     pub fn of_engine(found: Vec<String>) -> Self {
         Self::none("V13", "The database file is whole", found)
+    }
+
+    /// What of the books cannot be read, part by part, and why.
+    pub fn of_unread(found: impl IntoIterator<Item = (String, String)>) -> Self {
+        let found = found.into_iter().map(|(part, why)| format!("{part} cannot be recomputed, {why}")).collect();
+        Self::none("V18", "All that is kept can be read", found)
     }
 
     /// What differs from the schema that the migrations make.
@@ -154,6 +171,18 @@ impl Findings {
     fn with(mut self, others: Self) -> Self {
         others.0.into_iter().for_each(|finding| self.add(finding));
         self
+    }
+}
+
+/// What is kept of a document. Where that cannot be read, that is found, and the others are judged all the same.
+fn kept<T: DeserializeOwned>(whose: Whose<'_>, written: &Written, findings: &mut Findings) -> Result<Option<T>> {
+    match whose.read(written) {
+        Ok(kept) => Ok(Some(kept)),
+        Err(Error::Tampered { what, .. }) => {
+            findings.add(what);
+            Ok(None)
+        }
+        Err(other) => Err(other),
     }
 }
 

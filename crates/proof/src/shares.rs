@@ -2,11 +2,12 @@
 //!
 //! Read from what is kept of the documents, as plain text and numbers, and added up here.
 
-use super::{Check, Findings, PORTION, Wide, shown};
+use super::{Check, Findings, PORTION, Wide, kept, shown};
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use schema::reader::Reader;
+use schema::tables::documents::Whose;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use schema::written::Written;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -89,19 +90,30 @@ pub(super) const fn within(part: Wide, whole: Wide) -> bool {
     if whole < 0 { whole <= part && part <= 0 } else { 0 <= part && part <= whole }
 }
 
-async fn content_of(reader: &Reader<'_>, ids: Vec<RecordId>) -> Result<Vec<(RecordId, Option<String>, Value)>> {
-    let rows: Vec<(RecordId, Option<String>, Written)> = documents::Entity::find()
+async fn content_of(
+    reader: &Reader<'_>,
+    ids: Vec<RecordId>,
+    findings: &mut Findings,
+) -> Result<Vec<(Option<String>, Value)>> {
+    let rows: Vec<(RecordId, Option<String>, Option<i64>, Written)> = documents::Entity::find()
         .select_only()
-        .columns([documents::Column::Id, documents::Column::Number, documents::Column::Content])
+        .columns([
+            documents::Column::Id,
+            documents::Column::Number,
+            documents::Column::Record,
+            documents::Column::Content,
+        ])
         .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Id.is_in(ids))
         .filter(documents::Column::Status.eq(DocumentStatus::Posted))
         .read(&reader.db)
         .await?;
-    let read = |(id, number, content): (RecordId, Option<String>, Written)| {
-        Ok((id, number, serde_json::from_str(&content).map_err(Error::internal)?))
-    };
-    rows.into_iter().map(read).collect()
+    let mut found = Vec::new();
+    for (id, number, record, content) in rows {
+        let whose = Whose { business: reader.id(), id, number: number.as_deref(), record };
+        found.extend(kept(whose, &content, findings)?.map(|content| (number, content)));
+    }
+    Ok(found)
 }
 
 /// No line is credited for more than it came to.
@@ -131,17 +143,16 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
         }
         last = Some(end);
         reader.pause().await?;
-        let notes = content_of(reader, links.iter().map(|link| link.document_id).collect()).await?;
+        let notes = content_of(reader, links.iter().map(|link| link.document_id).collect(), &mut findings).await?;
         let mut sums: HashMap<String, Amounts> = HashMap::new();
-        for (_, number, content) in &notes {
+        for (number, content) in &notes {
             for place in taken(content, &mut sums)? {
                 let number = number.as_deref().unwrap_or("");
                 findings.add(format!("line {} of {number} is not what it took", place + 1));
             }
         }
-        for (_, number, content) in
-            content_of(reader, links.iter().map(|link| link.source_document_id).collect()).await?
-        {
+        let invoices = links.iter().map(|link| link.source_document_id).collect();
+        for (number, content) in content_of(reader, invoices, &mut findings).await? {
             for (line, whole) in invoiced(&content)? {
                 let Some(taken) = sums.get(&line) else { continue };
                 credited += taken.sum_of("money");

@@ -9,11 +9,11 @@ mod facts;
 
 use self::facts::{Fact, Ledger};
 use super::shares::list;
-use super::{Check, Findings, PORTION, Told, Wide, shown};
+use super::{Check, Findings, PORTION, Told, Wide, kept, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::clock::Instant;
 use crate::currency::Currency;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
 use schema::account as accounts;
@@ -85,9 +85,12 @@ const fn is_told_of(kind: DocumentKind) -> bool {
 /// What is kept of bills and credits, each read once.
 type Contents = HashMap<RecordId, Value>;
 
-fn contents(rows: &[&documents::Model]) -> Result<Contents> {
-    let told = rows.iter().filter(|row| is_told_of(row.kind));
-    told.map(|row| Ok((row.id, serde_json::from_str(&row.content).map_err(Error::internal)?))).collect()
+fn contents(rows: &[&documents::Model], findings: &mut Findings) -> Result<Contents> {
+    let mut contents = Contents::new();
+    for row in rows.iter().filter(|row| is_told_of(row.kind)) {
+        contents.extend(kept(row.named(), &row.content, findings)?.map(|content| (row.id, content)));
+    }
+    Ok(contents)
 }
 
 /// The lines of documents: those that have a row, and those of bills and credits that only what is kept of the document
@@ -341,7 +344,7 @@ impl Documents {
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
                 .models(&reader.db)
                 .await?;
-            let contents = contents(&rows)?;
+            let contents = contents(&rows, &mut found.odd)?;
             found.turnover(&told_lines(&rows, &lines, &contents)?, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
             for fact in &facts {
@@ -355,6 +358,8 @@ impl Documents {
                     Some(content) => {
                         found.anew.judge((row, content), &own, codes, (reader.decimals(), tolerance))?;
                     }
+                    // What is kept of it cannot be read, which was found.
+                    None if is_told_of(row.kind) => {}
                     None => found.rates(row, &own, codes, tolerance)?,
                 }
             }

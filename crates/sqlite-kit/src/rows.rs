@@ -110,6 +110,9 @@ impl Shape {
     }
 }
 
+/// No text begins with this byte, nor anything that was packed.
+const NOTHING_BEGINS_SO: u8 = 0xff;
+
 fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
     let text = |bytes: &[u8]| -> Result<String, Fault> {
         let text = std::str::from_utf8(bytes).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.name)))?;
@@ -119,9 +122,13 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Flag, ValueRef::Null) => Value::Bool(None),
         (Kind::Flag, ValueRef::Integer(flag @ (0 | 1))) => Value::Bool(Some(flag == 1)),
         (Kind::Number | Kind::Free, ValueRef::Null) => Value::BigInt(None),
-        (Kind::Number | Kind::Free, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
+        // A number among bytes is nobody's writing; what is read of it says so, and its row is read with the others.
+        (Kind::Number | Kind::Free | Kind::Bytes, ValueRef::Integer(number)) => Value::BigInt(Some(number)),
         (Kind::Text, ValueRef::Null) => Value::String(None),
-        (Kind::Text | Kind::Free, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
+        (Kind::Free, ValueRef::Text(bytes)) => {
+            text(bytes).map_or_else(|_| Value::Bytes(Some(bytes.to_vec())), |text| Value::String(Some(text)))
+        }
+        (Kind::Text, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
         (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
         (Kind::Identifier, ValueRef::Blob(bytes)) => {
             let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{} is no UUID", column.name)))?;
@@ -133,6 +140,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Bytes, ValueRef::Null) => Value::Bytes(None),
         // Whoever writes a text there by hand writes its bytes.
         (Kind::Bytes, ValueRef::Blob(bytes) | ValueRef::Text(bytes)) => Value::Bytes(Some(bytes.to_vec())),
+        (Kind::Bytes, ValueRef::Real(_)) => Value::Bytes(Some(vec![NOTHING_BEGINS_SO])),
         (kind, stored) => {
             let found = stored.data_type();
             return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.name)));

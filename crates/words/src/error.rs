@@ -1,6 +1,7 @@
 //! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
 
 pub use crate::error_code::Code;
+use crate::ids::BusinessId;
 use crate::quoting::clipped;
 use indexmap::IndexMap;
 use sea_orm::DbErr;
@@ -104,6 +105,9 @@ pub enum Error {
     Unavailable(Unavailable),
     /// A read took longer than anybody waits, and would again. It says what would be faster.
     TooSlow { faster: String },
+    /// What is stored is not what the server wrote: somebody changed it behind its back, or the disk did. It says what, for the
+    /// log and for whoever proves the books.
+    Tampered { business: BusinessId, what: String },
     /// A bug or a broken database. The detail is for the log alone.
     Internal(String),
 }
@@ -181,6 +185,7 @@ impl Error {
                 Unavailable::CommitOutcomeUnknown => Code::CommitOutcomeUnknown,
             },
             Self::TooSlow { .. } => Code::TooSlow,
+            Self::Tampered { .. } => Code::Tampered,
             Self::Internal(_) => Code::Internal,
         }
     }
@@ -227,6 +232,10 @@ impl Error {
             }
             .into(),
             Self::TooSlow { faster } => format!("This takes longer than a request may; {faster}"),
+            Self::Tampered { .. } => {
+                "What is kept of this is not what was written; duet verify says what was changed. Quote the X-Request-Id"
+                    .into()
+            }
             Self::Internal(_) => "Something went wrong on our side; quote the X-Request-Id".into(),
         }
     }

@@ -107,6 +107,8 @@ codes! {
     RateLimited = "rate_limited", "Wait as long as `Retry-After` says.";
     /// A fault on our side.
     Internal = "internal", "Tell the operator the `X-Request-Id`; the log has the cause. Whether it was written is not known: repeat with the same `Idempotency-Key`.";
+    /// What is kept of a record was changed behind the server's back, or is damaged. It is not shown.
+    Tampered = "tampered", "Tell the operator: the log says which record, and `duet verify` what else is not as it was written. Nothing was written.";
     /// The server has more to do than it can.
     Overloaded = "overloaded", "Repeat it after `Retry-After`, a write with the same `Idempotency-Key`. Nothing was written.";
     /// A rehearsal takes longer than rehearsals may.

@@ -4,6 +4,9 @@
 //! as it is, where it is too short to gain. A dictionary that was used once stays: another one gets the next number. Books
 //! of before have texts here, `~1` and base64 of what dictionary 1 packed. Since the third one the values of a text stand
 //! apart from the rest of it ([`apart`]).
+//!
+//! What is stored is read as it is, and unpacked where somebody asks for the text: a row is read whatever was done to it
+//! behind the server's back, so that whoever proves it can say so.
 
 mod apart;
 
@@ -11,8 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::ops::Deref;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::get_frame_content_size;
@@ -37,7 +39,7 @@ const MARK: &str = "~1";
 /// Shorter ones are not worth it.
 const SHORT: usize = 64;
 /// No record is larger unpacked: a body has a bound far below.
-const MOST: u64 = 256 << 20;
+const LONGEST: usize = 256 << 20;
 
 static PACKING: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| {
     let [.., last] = DICTIONARIES;
@@ -60,16 +62,18 @@ fn dictionary(first: u8) -> Option<usize> {
 }
 
 /// A JSON text that is stored packed, and what is stored of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Packed {
-    json: String,
     stored: Vec<u8>,
+    /// What it says, where somebody has asked; nothing where it was never packed here.
+    said: OnceLock<Option<String>>,
 }
 
 impl Packed {
+    /// What it says. Nothing where what is stored was never packed here.
     #[must_use]
-    pub fn into_inner(self) -> String {
-        self.json
+    pub fn text(&self) -> Option<&str> {
+        self.said.get_or_init(|| unpack(&self.stored)).as_deref()
     }
 
     /// As it is stored: for who signs it. What was packed once stays so, whatever would be made of its text today.
@@ -78,28 +82,40 @@ impl Packed {
         &self.stored
     }
 
-    fn read(stored: Vec<u8>) -> Option<Self> {
-        Some(Self { json: unpack(stored.clone())?, stored })
+    fn read(stored: Vec<u8>) -> Self {
+        Self { stored, said: OnceLock::new() }
     }
 
     /// What was kept as a text is not stored here as it was.
-    fn read_text(stored: String) -> Option<Self> {
-        unpack_text(stored).map(Self::from)
+    fn read_text(stored: String) -> Self {
+        match unpack_text(&stored) {
+            Some(json) => Self::from(json),
+            None => Self::read(strange(stored)),
+        }
     }
 }
+
+impl PartialEq for Packed {
+    fn eq(&self, other: &Self) -> bool {
+        self.stored == other.stored
+    }
+}
+
+impl Eq for Packed {}
 
 impl From<String> for Packed {
     fn from(json: String) -> Self {
-        Self { stored: pack(&json), json }
+        Self { stored: pack(&json), said: OnceLock::from(Some(json)) }
     }
 }
 
-impl Deref for Packed {
-    type Target = str;
+/// What nothing is packed as and no text begins with: what stands where something packed should, and is none.
+const STRANGE: u8 = 0xff;
 
-    fn deref(&self) -> &str {
-        &self.json
-    }
+/// As bytes that do not unpack, whatever stands there.
+#[must_use]
+pub fn strange(stored: impl std::fmt::Debug) -> Vec<u8> {
+    [&[STRANGE], format!("{stored:?}").as_bytes()].concat()
 }
 
 /// What is stored of a text. What cannot be packed is stored as it is.
@@ -133,20 +149,24 @@ pub fn pack(json: &str) -> Vec<u8> {
 
 /// The text of what is stored; nothing where that was never packed here.
 #[must_use]
-pub fn unpack(stored: Vec<u8>) -> Option<String> {
-    match packed_by(&stored) {
+pub fn unpack(stored: &[u8]) -> Option<String> {
+    match packed_by(stored) {
         Some((place, bytes)) => said(place, unpacked(place, bytes)?, apart::together),
-        None => String::from_utf8(stored).ok(),
+        None => plain(stored),
     }
 }
 
 /// The same of an object, up to the end of its first member at least: who wants no more need not wait for the rest.
 #[must_use]
-pub fn unpack_beginning(stored: Vec<u8>) -> Option<String> {
-    match packed_by(&stored) {
+pub fn unpack_beginning(stored: &[u8]) -> Option<String> {
+    match packed_by(stored) {
         Some((place, bytes)) => said(place, unpacked(place, bytes)?, apart::beginning),
-        None => String::from_utf8(stored).ok(),
+        None => plain(stored),
     }
+}
+
+fn plain(stored: &[u8]) -> Option<String> {
+    std::str::from_utf8(stored).ok().map(str::to_owned)
 }
 
 /// The place of the dictionary that packed something, and what it made of it.
@@ -161,7 +181,7 @@ fn said(place: usize, bytes: Vec<u8>, together: fn(&[u8]) -> Option<String>) -> 
         return String::from_utf8(bytes).ok();
     }
     match bytes.strip_prefix(&[WHOLE]) {
-        Some(text) => std::str::from_utf8(text).ok().map(str::to_owned),
+        Some(text) => plain(text),
         None => together(&bytes),
     }
 }
@@ -171,9 +191,9 @@ const APART: usize = 2;
 
 /// The same of what was stored as a text.
 #[must_use]
-pub fn unpack_text(stored: String) -> Option<String> {
+pub fn unpack_text(stored: &str) -> Option<String> {
     let Some(packed) = stored.strip_prefix(MARK) else {
-        return if stored.starts_with('~') { None } else { Some(stored) };
+        return if stored.starts_with('~') { None } else { Some(stored.to_owned()) };
     };
     String::from_utf8(unpacked(0, &STANDARD_NO_PAD.decode(packed).ok()?)?).ok()
 }
@@ -196,17 +216,22 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 fn unpacked(place: usize, bytes: &[u8]) -> Option<Vec<u8>> {
     let whole: Cow<'_, [u8]> = if place == 0 { bytes.into() } else { [&MAGIC[..], bytes].concat().into() };
     let bytes = whole.as_ref();
-    let size = get_frame_content_size(bytes).ok().flatten().filter(|size| *size <= MOST)?;
+    let size = get_frame_content_size(bytes)
+        .ok()
+        .flatten()
+        .and_then(|size| usize::try_from(size).ok())
+        .filter(|size| *size <= LONGEST)?;
     UNPACKERS.with_borrow_mut(|unpackers| {
         let unpacker = unpackers.get_mut(place)?;
         if unpacker.is_none() {
             *unpacker = Decompressor::with_prepared_dictionary(&UNPACKING[place]).ok();
         }
-        unpacker.as_mut()?.decompress(bytes, usize::try_from(size).ok()?).ok()
+        unpacker.as_mut()?.decompress(bytes, size).ok()
     })
 }
 
-/// How a type is stored that says which bytes are stored of it, and what it is of stored bytes, and of a text of before.
+/// How a type is stored that says which bytes are stored of it, and what it is of stored bytes, and of a text of before. It is
+/// something of whatever is stored: what is wrong with that is told by who asks what it says.
 #[macro_export]
 macro_rules! stored_as_bytes {
     ($type:ident, $stored:expr, $read:expr, $read_text:expr) => {
@@ -222,26 +247,36 @@ macro_rules! stored_as_bytes {
                 row: &sea_orm::QueryResult,
                 index: I,
             ) -> Result<Self, sea_orm::TryGetError> {
-                let read: fn(Vec<u8>) -> Option<$type> = $read;
-                let read_text: fn(String) -> Option<$type> = $read_text;
-                let why = concat!(stringify!($type), ": what is stored cannot be read");
-                let unreadable = || sea_orm::TryGetError::DbErr(sea_orm::DbErr::Type(why.into()));
+                let read: fn(Vec<u8>) -> $type = $read;
+                let read_text: fn(String) -> $type = $read_text;
                 if let Ok(bytes) = Vec::<u8>::try_get_by(row, index) {
-                    return read(bytes).ok_or_else(unreadable);
+                    return Ok(read(bytes));
                 }
-                read_text(String::try_get_by(row, index)?).ok_or_else(unreadable)
+                let nothing = match String::try_get_by(row, index) {
+                    Ok(text) => return Ok(read_text(text)),
+                    Err(nothing) => nothing,
+                };
+                // What is no text is said to be nothing, which it is not.
+                if let Ok(number) = i64::try_get_by(row, index) {
+                    return Ok(read($crate::packed::strange(sea_orm::Value::from(number))));
+                }
+                match nothing {
+                    nothing @ sea_orm::TryGetError::Null(_) => Err(nothing),
+                    other => Ok(read($crate::packed::strange(other))),
+                }
             }
         }
 
         impl sea_orm::sea_query::ValueType for $type {
             fn try_from(value: sea_orm::Value) -> Result<Self, sea_orm::sea_query::ValueTypeErr> {
-                let read: fn(Vec<u8>) -> Option<$type> = $read;
-                let read_text: fn(String) -> Option<$type> = $read_text;
-                let found = match value {
-                    sea_orm::Value::String(Some(text)) => read_text(text),
-                    other => read(<Vec<u8> as sea_orm::sea_query::ValueType>::try_from(other)?),
-                };
-                found.ok_or(sea_orm::sea_query::ValueTypeErr)
+                let read: fn(Vec<u8>) -> $type = $read;
+                let read_text: fn(String) -> $type = $read_text;
+                match value {
+                    sea_orm::Value::Bytes(Some(bytes)) => Ok(read(bytes)),
+                    sea_orm::Value::String(Some(text)) => Ok(read_text(text)),
+                    nothing if nothing == nothing.as_null() => Err(sea_orm::sea_query::ValueTypeErr),
+                    other => Ok(read($crate::packed::strange(other))),
+                }
             }
 
             fn type_name() -> String {
@@ -270,6 +305,8 @@ stored_as_bytes!(Packed, |packed| Some(packed.stored), Packed::read, Packed::rea
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sea_orm::Value;
+    use sea_orm::sea_query::ValueType;
 
     /// One as the dictionary knows them, with identifiers that it does not.
     fn record() -> String {
@@ -306,7 +343,7 @@ mod tests {
             &"ä€😀".repeat(1000),
             &"x".repeat(1 << 20),
         ] {
-            assert_eq!(unpack(pack(text)).as_deref(), Some(text));
+            assert_eq!(unpack(&pack(text)).as_deref(), Some(text));
         }
         assert!(pack(&record()).len() * 3 < record().len(), "{}", pack(&record()).len());
     }
@@ -314,12 +351,12 @@ mod tests {
     /// Books keep what is packed for ever: this was packed when there was the first dictionary.
     #[test]
     fn what_was_packed_once_is_read_ever_after() {
-        assert_eq!(unpack_text(FIRST.to_owned()), Some(record()));
+        assert_eq!(unpack_text(FIRST), Some(record()));
         let bytes = STANDARD_NO_PAD.decode(FIRST.strip_prefix(MARK).unwrap()).unwrap();
-        assert_eq!(unpack([&[1][..], &bytes].concat()), Some(record()));
+        assert_eq!(unpack(&[&[1][..], &bytes].concat()), Some(record()));
         for (number, kept) in [(2, SECOND), (3, THIRD)] {
             let bytes = STANDARD_NO_PAD.decode(kept).unwrap();
-            assert_eq!(unpack([&[number][..], &bytes].concat()), Some(record()));
+            assert_eq!(unpack(&[&[number][..], &bytes].concat()), Some(record()));
         }
         assert_eq!((pack(&record())[0], usize::from(LAST)), (LAST, DICTIONARIES.len()));
     }
@@ -339,13 +376,24 @@ mod tests {
     fn what_is_torn_is_not_read() {
         let whole = pack(&record());
         for torn in [&whole[..whole.len() - 1], &whole[..10], &[1], &[2], &[3], &[LAST, b'{', b'}'], &[0xff, b'{']] {
-            assert_eq!(unpack(torn.to_vec()), None, "{torn:?}");
+            assert_eq!(unpack(torn), None, "{torn:?}");
+            // It is read all the same, and signed as it stands.
+            let read = <Packed as ValueType>::try_from(torn.to_vec().into()).unwrap();
+            assert_eq!((read.text(), read.stored()), (None, torn));
         }
         for torn in [&FIRST[..FIRST.len() - 1], &FIRST[..10], "~1", "~", "~2AAAA", "~1====", "~1AAAA"] {
-            assert_eq!(unpack_text(torn.to_owned()), None, "{torn}");
+            assert_eq!(unpack_text(torn), None, "{torn}");
+            assert_eq!(<Packed as ValueType>::try_from(torn.into()).unwrap().text(), None);
         }
-        assert_eq!(unpack(b"{}".to_vec()).as_deref(), Some("{}"));
-        assert_eq!(unpack_text("{}".to_owned()).as_deref(), Some("{}"));
+        assert_eq!(unpack(b"{}").as_deref(), Some("{}"));
+        assert_eq!(unpack_text("{}").as_deref(), Some("{}"));
+        // SQLite keeps anything anywhere.
+        for strange in [Value::BigInt(Some(7)), Value::Bool(Some(true))] {
+            assert_eq!(<Packed as ValueType>::try_from(strange).unwrap().text(), None);
+        }
+        for nothing in [Value::Bytes(None), Value::String(None), Value::BigInt(None)] {
+            assert!(<Packed as ValueType>::try_from(nothing).is_err());
+        }
     }
 
     const THIRD: &str = "YMoBPQQAs0QON5aAkQIAqKDCUUGFc1RQ8e/ecD5P29xzQtuUJxTSQJ/QDCqW1LokpVZXu9nQOl4bN3a1cdtaNvp6G/w8/BU1kdLCcyi\

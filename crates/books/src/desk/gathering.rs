@@ -150,19 +150,21 @@ impl Desk {
         self.inner().pending.keys.push(key);
     }
 
-    pub fn keep_document(&self, document: documents::Model) {
-        self.keep_named(&document);
+    pub fn keep_document(&self, document: documents::Model) -> Result<()> {
+        self.keep_named(&document)?;
         self.inner().pending.documents.push(document);
+        Ok(())
     }
 
     /// What a document in the books names is not removed any more.
-    pub fn keep_named(&self, document: &documents::Model) {
+    pub fn keep_named(&self, document: &documents::Model) -> Result<()> {
         if document.status == DocumentStatus::Draft {
-            return;
+            return Ok(());
         }
         let business_id = document.business_id;
-        let named = document.content.named().into_iter().map(|record_id| mentions::Model { business_id, record_id });
+        let named = document.content.named()?.into_iter().map(|record_id| mentions::Model { business_id, record_id });
         self.inner().pending.mentions.extend(named);
+        Ok(())
     }
 
     pub fn keep_line(&self, line: document_lines::Model) {

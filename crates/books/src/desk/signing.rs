@@ -110,6 +110,7 @@ impl Desk {
             version_to: None,
             before: None,
             after: Some(serde_json::json!({"migrated": tables}).to_string()),
+            note: None,
         };
         self.record(BusinessId::INSTALLATION, id, now, &Origin::default(), change)
     }
@@ -149,6 +150,7 @@ impl Desk {
             version_to: None,
             before: None,
             after: Some(serde_json::json!({"sealed": stood}).to_string()),
+            note: None,
         };
         self.record(business, id, now, &Origin::default(), change)
     }

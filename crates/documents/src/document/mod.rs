@@ -42,8 +42,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use standing::{Wanted, due_from, due_to, overdue};
 use std::collections::HashMap;
 pub(crate) use write::{
-    Old, check_source, create, delete, found, invalid_state, load, load_source, note_change, remake, renew, reword,
-    update, void,
+    Old, check_source, create, delete, found, invalid_state, load, load_source, note_touch, remake, renew, reword,
+    tell_touched, update, void,
 };
 
 /// What a document is settled for.
@@ -287,7 +287,7 @@ pub(crate) fn unbalanced(fault: Unbalanced) -> Error {
 }
 
 fn content_of<D: Document>(cx: &Cx<'_>, row: &table::Model) -> Result<Kept<D>> {
-    let Content { asked, figures } = serde_json::from_str::<Kept<D>>(&row.content).map_err(Error::internal)?;
+    let Content { asked, figures } = row.kept::<Kept<D>>()?;
     Ok(Content { asked: meant::<D>(cx, asked)?, figures })
 }
 
@@ -427,7 +427,7 @@ macro_rules! document_rows {
         }
 
         fn weight(row: &schema::tables::documents::Model) -> usize {
-            row.content.len()
+            row.content.weight()
         }
 
         const MAY_WEIGH: bool = true;

@@ -426,8 +426,7 @@ impl Document for Journals {
     }
 
     async fn release(cx: &Cx<'_>, row: &documents::Model, leaving: Leaving, on: Option<Day>) -> Result<()> {
-        let content: Content<JournalAsked, JournalFigures> =
-            serde_json::from_str(&row.content).map_err(Error::internal)?;
+        let content: Content<JournalAsked, JournalFigures> = row.kept()?;
         if let Some(year) = content.asked.fiscal_year {
             crate::year_end::check_goes(cx, year).await?;
         }

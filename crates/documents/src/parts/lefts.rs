@@ -146,7 +146,7 @@ async fn kept(cx: &Cx<'_>, ids: HashSet<RecordId>, day: Day) -> Result<Vec<Taker
         if !stood(&row) && !sown(Fault::VoidKeepsItsShare) {
             continue;
         }
-        let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+        let content = row.kept()?;
         takers.push(Taker { row, content });
     }
     takers.sort_by_key(|taker| taker.row.id);

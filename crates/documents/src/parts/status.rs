@@ -163,7 +163,7 @@ pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
         }
     }
     let moving: Vec<RecordId> =
-        rows.iter().filter(|row| row.content.contains(r#""moves_stock":true"#)).map(|row| row.id).collect();
+        rows.iter().filter(|row| row.content.says(r#""moves_stock":true"#)).map(|row| row.id).collect();
     if !moving.is_empty() {
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))

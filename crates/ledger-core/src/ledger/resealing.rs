@@ -239,6 +239,7 @@ pub(super) async fn sign_anew(
             version_to: None,
             before: None,
             after: Some(serde_json::json!({done: stood}).to_string()),
+            note: None,
         };
         row.audit_sequence += 1;
         row.recorded_at = Ord::max(row.recorded_at, signing.now);

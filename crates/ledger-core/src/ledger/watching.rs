@@ -118,6 +118,7 @@ impl Ledger {
                     version_to: None,
                     before,
                     after,
+                    note: None,
                 };
                 desk.record(BusinessId::INSTALLATION, row, now, &Origin::default(), change)
             })

@@ -159,6 +159,7 @@ impl UserView {
             version_to: after.map(Record::version),
             before: before.map(json).transpose()?,
             after: after.map(json).transpose()?,
+            note: None,
         })
     }
 }

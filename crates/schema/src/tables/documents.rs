@@ -5,9 +5,11 @@ use super::{
     AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryRefs, Instant, Money, Named, RecordId,
 };
 use super::{Stage, UserId};
-use crate::written::Written;
+use crate::error::{Error, Result};
+use crate::written::{Stands, Written};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::ValueType;
+use serde::de::DeserializeOwned;
 
 macro_rules! columns {
     ($($(#[$about:meta])* $column:ident = $field:ident: $type:ty,)+) => {
@@ -76,6 +78,52 @@ columns! {
 const WHEREVER: &str = "COALESCE(documents.content, (SELECT audit_log.record FROM audit_log \
      WHERE audit_log.business_id = documents.business_id AND audit_log.sequence = documents.record \
      AND audit_log.resource_id = documents.id), 'null')";
+
+impl Model {
+    /// What is kept of it, read. Another's, what does not unpack and what is gone is told as that.
+    pub fn kept<T: DeserializeOwned>(&self) -> Result<T> {
+        self.named().read(&self.content)
+    }
+
+    pub fn named(&self) -> Whose<'_> {
+        Whose { business: self.business_id, id: self.id, number: self.number.as_deref(), record: self.record }
+    }
+}
+
+/// A document of which something is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Whose<'d> {
+    pub business: BusinessId,
+    pub id: RecordId,
+    pub number: Option<&'d str>,
+    /// Where in the audit log it is kept.
+    pub record: Option<i64>,
+}
+
+impl Whose<'_> {
+    /// What is kept, read, where it is this document's.
+    pub fn read<T: DeserializeOwned>(self, written: &Written) -> Result<T> {
+        let Some(said) = written.said() else { return Err(self.torn("does not unpack")) };
+        match (said.stands, self.record) {
+            (Stands::Judged, _) | (Stands::InRow, None) => {}
+            (Stands::InLog(id, place), Some(record)) if (id, place) == (self.id, record) => {}
+            (Stands::InLog(..), _) => return Err(self.torn("is another's")),
+            (Stands::InRow | Stands::Gone, _) => return Err(self.torn("is gone")),
+        }
+        serde_json::from_str(&said.json).map_err(|why| self.torn(&format!("cannot be read: {why}")))
+    }
+
+    fn torn(self, what: &str) -> Error {
+        let place = self
+            .record
+            .map_or_else(|| "in its row".to_owned(), |record| format!("in record {record} of the audit log"));
+        let number = self.number.map_or_else(String::new, |number| format!("{number}, "));
+        Error::Tampered {
+            business: self.business,
+            what: format!("what is kept of the document {number}{}, {place}, {what}", self.id),
+        }
+    }
+}
 
 impl ColumnTrait for Column {
     type EntityName = Entity;
@@ -152,17 +200,40 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_from_wherever_it_stands() {
-        let read = |value: Value| <Written as ValueType>::try_from(value).ok().map(|written| written.to_string());
+    fn what_is_kept_is_read_from_wherever_it_stands_and_only_where_it_is_its_own() {
+        let id = |number| RecordId(Uuid::from_u128(number));
+        let told = |value: Value, record| {
+            let written = <Written as ValueType>::try_from(value).unwrap();
+            let whose = Whose { business: BusinessId::default(), id: id(1), number: Some("INV-1"), record };
+            match whose.read::<serde_json::Value>(&written) {
+                Ok(kept) => kept.to_string(),
+                Err(Error::Tampered { what, .. }) => what.rsplit_once(", ").unwrap().1.to_owned(),
+                Err(other) => panic!("{other:?}"),
+            }
+        };
         let kept = r#"{"asked":{"lines":[{"quantity":2}]},"figures":null}"#;
         let after = r#"{"lines":[{"quantity":2,"kept":{}}]}"#;
-        let record = |kept| words::packed::pack(&Recorded::text(kept, None, Some(after)).unwrap());
-        assert_eq!(read(record(Some(kept)).into()).as_deref(), Some(kept));
-        // In books of before it stood in the row, packed.
-        assert_eq!(read(words::packed::pack(kept).into()).as_deref(), Some(kept));
-        assert_eq!(read(kept.into()).as_deref(), Some(kept));
-        // The record of something else, and none at all.
-        assert_eq!(read(record(None).into()).as_deref(), Some("null"));
-        assert_eq!(read("null".into()).as_deref(), Some("null"));
+        let text = |kept| Recorded::text(kept, [None, Some(after), None]).unwrap();
+        let record = |kept| -> Value { words::packed::pack(&text(kept)).into() };
+        let own = || record(Some((id(1), 7, kept)));
+        assert_eq!(told(own(), Some(7)), kept);
+        // It is not taken apart where it is short.
+        assert_eq!(told(text(Some((id(1), 7, "{}"))).into(), Some(7)), "{}");
+        // Drafts have it in their rows, and documents of before, packed.
+        assert_eq!(told(words::packed::pack(kept).into(), None), kept);
+        assert_eq!(told(kept.into(), None), kept);
+        for (value, record) in [(own(), Some(8)), (record(Some((id(2), 7, kept))), Some(7)), (own(), None)] {
+            assert_eq!(told(value, record), "is another's");
+        }
+        // The record of something else, none at all, and a row's own beside it.
+        for value in [record(None), "null".into(), kept.into()] {
+            assert_eq!(told(value, Some(7)), "is gone");
+        }
+        let mut torn = words::packed::pack(&text(Some((id(1), 7, kept))));
+        torn.truncate(20);
+        for value in [torn.into(), vec![1_u8, 2, 3].into(), vec![0xff_u8].into(), 5.into()] {
+            assert_eq!(told(value, Some(7)), "does not unpack");
+        }
+        assert!(told("{".into(), None).starts_with("cannot be read: "));
     }
 }

@@ -184,6 +184,9 @@ fn put_together(bytes: &[u8], is_first_alone: bool) -> Option<String> {
                     near => ago(&mut said, usize::from(near.checked_sub(LAST)?))?,
                 };
                 say(value, &mut text)?;
+                if text.len() > super::LONGEST {
+                    return None;
+                }
                 put_last(&mut said, value);
                 continue;
             }

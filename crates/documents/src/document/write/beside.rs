@@ -1,13 +1,12 @@
 //! What a document has in the sub-ledgers, beside its row and its entries.
 
 use super::Old;
-use super::noting::note_change;
+use super::noting::note_touch;
 use crate::day::Day;
 use crate::document::{Document, Settled, TradedLine};
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
-use books::audit::AuditAction;
 use books::cx::Cx;
 use books::desk::Standing;
 use books::open_items::{begin, close};
@@ -112,7 +111,7 @@ pub(super) async fn get_on(cx: &Cx<'_>, by: &table::Model, followed: BTreeSet<Re
         let (business, id) = (row.business_id, row.id);
         cx.keep(|desk| desk.stands(Standing::Reached { business, id, stage }))?;
         let noted = FollowedBy { r#type: by.kind, id: by.id, number: by.number.as_deref(), stage };
-        note_change(cx, row.kind.into(), AuditAction::Updated, (row.id, row.version), &noted)?;
+        note_touch(cx, &row, &noted)?;
     }
     Ok(())
 }

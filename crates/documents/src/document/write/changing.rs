@@ -4,7 +4,7 @@ use super::beside::{Earlier, keep_beside, take_from_beside};
 use super::checks::{check_allocated, check_external_id, check_followed, check_rate, check_settled};
 use super::creating::{post_all, reserve, row_of, search_text};
 use super::leaving::{modules, reverse_all, void};
-use super::noting::note_version;
+use super::noting::{note_version, tell_touched};
 use super::{Old, invalid_state, load};
 use crate::day::Day;
 use crate::document::judging::{check_tax_date, judge, judge_words, judged_anew};
@@ -132,6 +132,7 @@ pub(in crate::document) async fn replace_draft<D: Document>(
     let Some(asked) = sequel else { return Ok(view) };
     let row = rows::row::<D>(cx, id).await?;
     D::posted(cx, &row, &asked).await?;
+    cx.touched().settles((D::KIND, id), row.version);
     cx.flush().await?;
     rows::get::<D>(cx, id).await
 }
@@ -261,6 +262,10 @@ pub(super) async fn store<D: Document>(
     action: AuditAction,
 ) -> Result<D::View> {
     let (id, version) = (old.row.id, old.row.version);
+    if let Some(touch) = cx.touched().take_of(id) {
+        // It was touched by the same command, and is that version no longer.
+        tell_touched(cx, touch, shown(&old.before)?)?;
+    }
     let stays = row.content == old.row.content;
     let row = table::Model {
         record: old.row.record.filter(|_| stays),
@@ -294,7 +299,8 @@ pub(super) async fn store<D: Document>(
 pub(super) async fn reload<D: Document>(cx: &Cx<'_>, old: Old<D>) -> Result<Old<D>> {
     cx.flush().await?;
     let row = rows::row::<D>(cx, old.row.id).await?;
-    let before = view::<D>(cx, row.clone()).await?;
+    // A version that is the same is what was told of it, whatever of it is taken back by now.
+    let before = if row.version == old.row.version { old.before } else { view::<D>(cx, row.clone()).await? };
     Ok(Old { row, before, ..old })
 }
 

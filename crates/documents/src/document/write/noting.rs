@@ -6,31 +6,40 @@ use crate::ids::RecordId;
 use books::audit::{AuditAction, Change};
 use books::cx::Cx;
 use books::desk::Standing;
+use books::touched::Touch;
 use kit::operation::{Shown, shown};
-use schema::key::ResourceKey;
 use schema::tables::{DocumentStatus, documents as table};
 use serde::Serialize;
 
-/// Notes that a document was touched by something else: its figures moved, and it has a new version.
-pub(crate) fn note_change(
-    cx: &Cx<'_>,
-    key: ResourceKey,
-    action: AuditAction,
-    (id, version): (RecordId, i64),
-    after: &impl Serialize,
-) -> Result<()> {
+/// Notes that a document was touched by something else: its figures moved, and it has a new version, which the log is told of
+/// as soon as it is whole.
+pub(crate) fn note_touch(cx: &Cx<'_>, row: &table::Model, note: &impl Serialize) -> Result<()> {
+    let note = serde_json::to_string(note).map_err(Error::internal)?;
+    if !cx.touched().note((row.kind, row.id), row.version, note) {
+        return Ok(());
+    }
+    let (business, id, at, by) = (cx.business_id()?, row.id, cx.now, cx.user);
+    cx.keep(|desk| desk.stands(Standing::Touched { business, id, version: row.version + 1, at, by }))
+}
+
+/// Tells the log of a document that was touched, as it is answered since. What it was before is the version that the log was
+/// told of last.
+pub(crate) fn tell_touched(cx: &Cx<'_>, touch: Touch, after: Shown) -> Result<()> {
+    if after.version != touch.to {
+        let (id, is, to) = (touch.id, after.version, touch.to);
+        return Err(Error::internal(format!("the document {id} was touched to version {to}, and is of version {is}")));
+    }
     let change = Change {
-        action,
-        resource: key,
-        id,
-        version_from: Some(version),
-        version_to: Some(version + 1),
+        action: AuditAction::Touched,
+        resource: touch.kind.into(),
+        id: touch.id,
+        version_from: Some(touch.from),
+        version_to: Some(touch.to),
         before: None,
-        after: Some(serde_json::to_string(after).map_err(Error::internal)?),
+        after: Some(after.json),
+        note: Some(format!("{{\"by\":[{}]}}", touch.notes.join(","))),
     };
-    let (business, at, by) = (cx.business_id()?, cx.now, cx.user);
-    cx.keep(|desk| desk.stands(Standing::Touched { business, id, version: version + 1, at, by }))?;
-    cx.record(business, change)
+    cx.record(cx.business_id()?, change)
 }
 
 pub(super) fn note<D: Document>(
@@ -56,7 +65,7 @@ pub(super) fn note_version<D: Document>(
         cx.record(row.business_id, change)?;
         return Ok(row.record);
     }
-    cx.record_kept(change, &row.content).map(Some)
+    cx.record_kept(change, row.content.json()?).map(Some)
 }
 
 fn change<D: Document>(
@@ -74,5 +83,6 @@ fn change<D: Document>(
         version_to: after.as_ref().map(|shown| shown.version),
         before: before.map(|shown| shown.json),
         after: after.map(|shown| shown.json),
+        note: None,
     })
 }

@@ -3,7 +3,7 @@
 use super::KINDS;
 use crate::day::Day;
 use crate::document::{Content, check_source};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
 use crate::parts::lefts::Lefts;
@@ -88,7 +88,7 @@ impl Sources {
             .filter(documents::Column::Kind.is_in(KINDS));
         for row in rows.models(&cx.db).await? {
             check_source(cx, row.kind)?;
-            let content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+            let content = row.kept()?;
             sources.documents.insert(row.id, Source { row, content });
         }
         sources.lefts = Lefts::of(cx, direction, (day, asked), &sources).await?;

@@ -15,7 +15,7 @@ use super::relief::{Accounts, Taken, relieve};
 use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::document::note_change;
+use crate::document::note_touch;
 use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
@@ -221,9 +221,9 @@ pub(crate) async fn allocate(
     cx.keep(|desk| desk.keep_allocation(kept))?;
     record(cx, AuditAction::Created, &row)?;
     let touched = document(cx, target.document_id).await?;
-    note(cx, AuditAction::Updated, &touched, &row)?;
+    note(cx, &touched, &row)?;
     if touch == Touch::Both {
-        note(cx, AuditAction::Updated, &document_of_source, &row)?;
+        note(cx, &document_of_source, &row)?;
     }
     Ok(row)
 }
@@ -268,7 +268,7 @@ pub(super) fn accounts(
 }
 
 /// The figures of a document moved: it has a new version, and its log says by what.
-fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &allocations::Model) -> Result<()> {
+fn note(cx: &Cx<'_>, row: &documents::Model, allocation: &allocations::Model) -> Result<()> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Noted {
@@ -277,7 +277,7 @@ fn note(cx: &Cx<'_>, action: AuditAction, row: &documents::Model, allocation: &a
     }
     let base_decimals = cx.business()?.currency_decimals;
     let noted = Noted { allocation: view(allocation, base_decimals)?, removed_on: allocation.removed_on };
-    note_change(cx, row.kind.into(), action, (row.id, row.version), &noted)
+    note_touch(cx, row, &noted)
 }
 
 /// Notes an allocation in the audit log by itself.
@@ -295,6 +295,7 @@ fn record(cx: &Cx<'_>, action: AuditAction, row: &allocations::Model) -> Result<
             version_to: created.then_some(1),
             before: (!created).then(|| shown.clone()),
             after: created.then_some(shown),
+            note: None,
         },
     )
 }
@@ -329,9 +330,9 @@ pub(crate) async fn remove(cx: &Cx<'_>, row: &allocations::Model, on: Option<Day
         .await?;
     record(cx, AuditAction::Deleted, row)?;
     let touched = document(cx, target.document_id).await?;
-    note(cx, AuditAction::Updated, &touched, &removed)?;
+    note(cx, &touched, &removed)?;
     if touch == Touch::Both {
-        note(cx, AuditAction::Updated, &document_of_source, &removed)?;
+        note(cx, &document_of_source, &removed)?;
     }
     Ok(())
 }

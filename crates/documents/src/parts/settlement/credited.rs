@@ -341,7 +341,7 @@ async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId
     }
     let row = documents::Entity::find_by_id((cx.business_id()?, document)).one(&cx.db).await?;
     let Some(row) = row else { return Ok(HashSet::new()) };
-    let content: Content = serde_json::from_str(&row.content).map_err(Error::internal)?;
+    let content: Content = row.kept()?;
     Ok(content.asked.lines.into_iter().filter_map(|line| line.id).collect())
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn receive(
     (account, amount, reference): (RecordId, Money, Option<String>),
 ) -> Result<()> {
     cx.require(ResourceKey::Receipts, Action::Create)?;
-    let content: serde_json::Value = serde_json::from_str(&invoice.content).map_err(Error::internal)?;
+    let content: serde_json::Value = invoice.kept()?;
     let exchange_rate = serde_json::from_value(content["asked"]["exchange_rate"].clone()).map_err(Error::internal)?;
     let draft = Draft {
         head: Head {

@@ -50,8 +50,8 @@ struct Found {
     digest: String,
     chain: Followed,
     rows: Parts,
-    /// Why a part could not be read.
-    unread: Option<String>,
+    /// Parts that could not be read, and why.
+    unread: BTreeMap<String, String>,
     failed: Option<Error>,
 }
 
@@ -153,11 +153,7 @@ impl<'h> Bench<'h> {
                         found.parts.insert(part, checks);
                         found.digest.extend(digest);
                     }
-                    // What was spoilt cannot even be read: the rows say where.
-                    Err(Error::Internal(why)) => {
-                        held(&self.found).unread.get_or_insert(why);
-                    }
-                    Err(other) => return Err(other),
+                    Err(error) => self.unread(named.clone(), error)?,
                 },
                 Work::Taxed(after) => {
                     let divided = Divided(self);
@@ -166,10 +162,7 @@ impl<'h> Bench<'h> {
                     let proved = async { TaxedDocuments::of_part(&reader, &told, (after, until?)).await };
                     match proved.await {
                         Ok(part) => held(&self.found).taxed.add(part),
-                        Err(Error::Internal(why)) => {
-                            held(&self.found).unread.get_or_insert(why);
-                        }
-                        Err(other) => return Err(other),
+                        Err(error) => self.unread(named.clone(), error)?,
                     }
                 }
                 Work::Chain(from) => {
@@ -194,6 +187,17 @@ impl<'h> Bench<'h> {
         Ok(())
     }
 
+    /// What was spoilt cannot even be read. All else is proved.
+    fn unread(&self, part: String, error: Error) -> Result<()> {
+        let why = match error {
+            Error::Internal(why) | Error::Tampered { what: why, .. } => why,
+            other => return Err(other),
+        };
+        tracing::warn!(%part, %why, "a part of the books cannot be recomputed");
+        held(&self.found).unread.entry(part).or_insert(why);
+        Ok(())
+    }
+
     /// What all of it comes to.
     async fn verdict(self, cx: &Cx<'_>) -> Result<Verdict> {
         let mut found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -201,16 +205,11 @@ impl<'h> Bench<'h> {
             return Err(failed);
         }
         let rows = seals::rows(found.rows, seals::signed(cx).await?.as_ref());
-        if let Some(why) = found.unread {
-            if rows.ok {
-                return Err(Error::internal(why));
-            }
-            tracing::warn!(%why, "the books cannot be recomputed");
-            return Ok(Verdict { ok: false, checks: vec![rows], digest: String::new() });
-        }
         found.parts.insert(Part::TaxedDocuments, found.taxed.checks());
         let chain = audit_chain(cx, cx.business_id()?, found.chain).await?;
-        let checks: Vec<Check> = found.parts.into_values().flatten().chain([chain, rows]).collect();
+        // What was spoilt so that a part of the books cannot be recomputed; the rows mostly say where that is.
+        let unread = (!found.unread.is_empty()).then(|| Check::of_unread(found.unread));
+        let checks: Vec<Check> = found.parts.into_values().flatten().chain([chain, rows]).chain(unread).collect();
         Ok(Verdict { ok: checks.iter().all(|check| check.ok), checks, digest: found.digest })
     }
 }
