@@ -17,6 +17,9 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use tokio::time::Instant;
 
+/// Who commits for fewer does so where it is: another thread would have to be woken.
+const MANY: usize = 4;
+
 /// A batch as it begins.
 pub(super) struct Batch<T> {
     pub(super) commands: Vec<Command<T>>,
@@ -48,9 +51,11 @@ impl<T> Next<T> {
         self.planned.clear();
     }
 
-    /// Whether there is something to plan; not before what was set aside, which runs first and alone.
-    pub(super) fn may_be_planned(&self, source: &Source<'_, T>) -> bool {
-        source.aside().is_empty() && (!self.commands.is_empty() || source.line.is_awaited())
+    /// Whether there is something to plan while so many are committed, or will be soon: where many write, others come before
+    /// a commit is over. Nothing is before what was set aside, which runs first and alone.
+    pub(super) fn may_be_planned(&self, source: &Source<'_, T>, committed: usize) -> bool {
+        let is_something = !self.commands.is_empty() || source.line.is_awaited();
+        source.aside().is_empty() && (is_something || committed >= MANY)
     }
 
     /// What is to be planned next, if it is there.
@@ -268,7 +273,7 @@ mod tests {
                 if polled > 100 { Poll::Ready(Committing::Committed) } else { Poll::Pending }
             });
             let mut next = Next::default();
-            assert!(next.may_be_planned(&source));
+            assert!(next.may_be_planned(&source, 1));
             let committed = plan_while(committing, (&self.desk, self.writer.engine()), &source, &mut next).await;
             assert!(matches!(committed, Committing::Committed));
             next
