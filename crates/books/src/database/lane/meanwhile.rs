@@ -176,6 +176,7 @@ mod tests {
             version_from: None,
             version_to: Some(1),
             before: None,
+            note: None,
             after: Some(format!("{{\"id\":\"{}\"}}", Uuid::from_u128(id))),
         };
         desk.record(OWN, RecordId(Uuid::from_u128(id)), At::default(), &Origin::default(), change)
