@@ -45,7 +45,7 @@ pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     settled.extend(parts::settlement::credited::keep(cx, taxed).await?);
     books::carry::keep(cx, settled).await?;
     books::purses::keep(cx).await?;
-    revaluation::renew(cx).await?;
+    Box::pin(revaluation::renew(cx)).await?;
     touching::tell(cx).await
 }
 

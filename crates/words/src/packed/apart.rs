@@ -92,9 +92,6 @@ struct Said<'t> {
     tokens: Vec<&'t [u8]>,
 }
 
-/// As many endings as are looked at together.
-const TOGETHER: usize = 16;
-
 impl<'t> Said<'t> {
     /// Notes a value: when it was said last, or that it is a new one.
     fn note(&mut self, token: &'t [u8], values: &mut Vec<u8>, which: &mut Vec<u8>) -> Option<()> {
@@ -116,21 +113,13 @@ impl<'t> Said<'t> {
         Some(())
     }
 
-    /// Where a value stands, if it was said. Most were not: so many endings are compared at once.
+    /// Where a value stands, if it was said. Most were not, which their endings tell at once.
     fn place(&self, ending: u64, token: &[u8]) -> Option<usize> {
-        let mut end = self.endings.len();
-        for some in self.endings.rchunks(TOGETHER) {
-            end -= some.len();
-            let is_among = some.iter().fold(false, |is_among, other| is_among | (*other == ending));
-            if is_among {
-                let places = (end..end + some.len()).rev();
-                let is_it = |place: &usize| self.tokens.get(*place).is_some_and(|other| *other == token);
-                if let Some(place) = places.into_iter().find(is_it) {
-                    return Some(place);
-                }
-            }
+        if !self.endings.contains(&ending) {
+            return None;
         }
-        None
+        let all = self.endings.iter().zip(&self.tokens);
+        all.rev().position(|(other, said)| *other == ending && *said == token).map(|ago| self.tokens.len() - 1 - ago)
     }
 }
 
