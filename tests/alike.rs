@@ -2,7 +2,7 @@
 //! list tells what changed since, or says that it cannot.
 
 use crate::harness::examples::creatable;
-use crate::harness::server::DIALECTS;
+use crate::harness::server::{DIALECTS, Said};
 use crate::harness::{Company, Dialect, on_both_engines};
 use ledger_core::resource::operation::Verb;
 use ledger_core::resource::registry::registry;
@@ -45,7 +45,9 @@ on_both_engines! {
                 }
                 let back = back.expect(200);
                 assert_eq!(back.data, read.data, "{stem} {dialect:?}");
-                assert_eq!(back.answer.header("etag"), read.answer.header("etag"), "{stem} {dialect:?}");
+                // A write tells the version alone, a read what it says beside it.
+                let tag = |said: &Said| said.answer.header("etag").unwrap().trim_matches('"').to_owned();
+                assert!(tag(&read).starts_with(&tag(&back)), "{stem} {dialect:?}: {} {}", tag(&read), tag(&back));
                 assert_eq!(changes(&company), before, "{stem} {dialect:?}: {}", read.data);
                 sent += 1;
             }
