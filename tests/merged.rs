@@ -34,18 +34,20 @@ fn reads_by_party(server: &Server, dialect: Dialect) -> Vec<(String, bool)> {
     let mut reads = Vec::new();
     for (path, operations) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with(prefix))
     {
-        let parameters = operations["get"]["parameters"].as_array().into_iter().flatten();
-        let asked: Vec<&str> =
-            parameters.filter(|one| one["in"] == "query").map(|one| one["name"].as_str().unwrap()).collect();
+        // Most are said once, and referred to.
+        let whole = |one: &Value| match one["$ref"].as_str() {
+            Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap().clone(),
+            None => one.clone(),
+        };
+        let parameters = operations["get"]["parameters"].as_array().into_iter().flatten().map(whole);
+        let in_query = parameters.filter(|one| one["in"] == "query");
+        let asked: Vec<String> = in_query.map(|one| one["name"].as_str().unwrap().to_owned()).collect();
+        let is_asked = |name: &str| asked.iter().any(|asked| asked == name);
         let days = [("from", "2026-01-01"), ("to", "2026-12-31"), ("asOf", "2026-12-31")];
         let days: Vec<String> =
-            days.iter().filter(|(name, _)| asked.contains(name)).map(|(name, day)| format!("{name}={day}")).collect();
-        if asked.contains(&"partyId") {
-            let path = format!("{path}?partyId={{party}}&{}", days.join("&"));
-            if asked.contains(&"format") {
-                reads.push((format!("{path}&format=csv"), false));
-            }
-            reads.push((path, true));
+            days.iter().filter(|(name, _)| is_asked(name)).map(|(name, day)| format!("{name}={day}")).collect();
+        if is_asked("partyId") {
+            reads.push((format!("{path}?partyId={{party}}&{}", days.join("&")), !path.ends_with(".csv")));
         }
         // The history of a record is its own.
         if path.contains("/parties/{id}/") && !path.ends_with("/history") && operations["get"].is_object() {
