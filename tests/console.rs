@@ -291,7 +291,7 @@ fn a_report_leads_to_what_it_is_made_of() {
 }
 
 /// Faults of a view that a person with a keyboard, a screen reader or a phone would meet.
-const FAULTS: &str = "
+pub const FAULTS: &str = "
     const seen = one => one.checkVisibility({visibilityProperty: true}) && one.getClientRects().length > 0;
     const named = one => (one.getAttribute('aria-label') || one.labels?.[0]?.textContent || one.getAttribute('title')
         || (['A', 'BUTTON', 'SUMMARY'].includes(one.tagName) ? one.textContent : '')).trim() !== '';
@@ -407,6 +407,7 @@ fn the_console_is_there_where_its_dialect_is() {
         "{}",
         told.text
     );
+    assert!(page(&without, "/docs/start").expect(200).text.contains("The first five minutes"));
     assert!(page(&without, "/c/anything").expect(404).text.contains("<h1>Nothing here</h1>"));
     // Programs are answered as before.
     assert_eq!(without.send(&Request::new("GET", "/nothing")).expect(404).json()["status"], 404);
@@ -416,12 +417,12 @@ fn the_console_is_there_where_its_dialect_is() {
 fn every_page_leads_to_every_other() {
     let server = demo();
     let Some(browser) = Browser::start() else { return };
-    for page in ["/about", "/swagger", "/redoc", "/compare", "/moving", "/nothing-of-that-name"] {
+    for page in ["/about", "/docs", "/docs/api", "/swagger", "/redoc", "/compare", "/moving", "/nothing-of-that-name"] {
         browser.open(&format!("http://{}{page}", server.address));
         browser.wait("document.querySelector('.duet-bar nav')");
         let links = browser
             .run("return [...document.querySelectorAll('.duet-bar nav a')].map(one => one.getAttribute('href'))");
-        for other in ["/", "/about", "/swagger", "/redoc"] {
+        for other in ["/", "/about", "/docs", "/swagger", "/redoc"] {
             assert!(links.as_array().unwrap().contains(&json!(other)), "{page}: {links}");
         }
     }

@@ -29,6 +29,7 @@ mod findings;
 mod goods_model;
 mod guesses;
 mod guessing;
+mod guide;
 mod harness;
 mod journals;
 mod kept_once;

@@ -1,4 +1,4 @@
-//! The house's invariants, as the README states them: mostly about what is absent.
+//! The house's invariants, as the guide states them: mostly about what is absent.
 
 use std::path::{Path, PathBuf};
 
@@ -306,7 +306,7 @@ fn a_migration_never_imports_an_entity() {
 }
 
 #[test]
-fn the_top_level_is_as_the_readme_draws_it() {
+fn the_top_level_is_as_the_map_draws_it() {
     let mut names: Vec<String> = std::fs::read_dir(root())
         .unwrap()
         .flatten()

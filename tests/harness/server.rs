@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_acceptance-duet");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_acceptance-duet");
 pub const OWNER_EMAIL: &str = "owner@example.test";
 pub const OWNER_PASSWORD: &str = "as long as the ledger";
 

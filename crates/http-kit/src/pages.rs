@@ -34,6 +34,15 @@ pub struct Extra {
     pub script: Option<&'static str>,
 }
 
+/// A page of the guide, below `GUIDE`.
+pub struct Chapter {
+    /// Nothing for the first, which leads to all of them.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// HTML without a script in it.
+    pub body: Make,
+}
+
 /// The pages at the root, where there are any: one page for all views, and its files.
 pub struct Front {
     /// Every view has a path of its own below this one.
@@ -88,6 +97,9 @@ const STRICT_CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self
 /// Where the page is that tells of the installation, beside a front.
 pub const ABOUT: &str = "/about";
 
+/// Where the guide begins.
+pub const GUIDE: &str = "/docs";
+
 struct Asset {
     path: &'static str,
     media_type: &'static str,
@@ -119,7 +131,7 @@ const ASSETS: &[Asset] = &[
     asset!("/swagger/assets/init-1.js", "swagger-init.js", "text/javascript", false),
     asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
     asset!("/redoc/assets/init-1.js", "redoc-init.js", "text/javascript", false),
-    asset!("/assets/pages-2.css", "pages.css", "text/css", false),
+    asset!("/assets/pages-3.css", "pages.css", "text/css", false),
     asset!("/assets/bar-2.css", "bar.css", "text/css", false),
     asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
 ];
@@ -127,13 +139,22 @@ const ASSETS: &[Asset] = &[
 /// What the bar of every page leads to: the front, where there is one, what tells of the installation, and the rest.
 pub fn tour(has_front: bool, extras: &[Extra]) -> Vec<(String, String)> {
     let front: &[(&str, &str)] = if has_front { &[("/", "Console"), (ABOUT, "About")] } else { &[("/", "About")] };
-    let own = front.iter().chain(&[("/swagger", "Swagger"), ("/redoc", "Redoc"), ("/errors", "Errors")]).copied();
+    let own = front
+        .iter()
+        .chain(&[(GUIDE, "Guide"), ("/swagger", "Swagger"), ("/redoc", "Redoc"), ("/errors", "Errors")])
+        .copied();
     let others = extras.iter().map(|extra| (extra.path, extra.title));
     own.chain(others).map(|(path, title)| (path.to_owned(), title.to_owned())).collect()
 }
 
 /// All pages. The first document is the one they open with.
-pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: Option<Front>) -> Router {
+pub fn router(
+    documents: Vec<Document>,
+    home: &Home,
+    guide: Vec<Chapter>,
+    extras: Vec<Extra>,
+    front: Option<Front>,
+) -> Router {
     let bar = bar(&tour(front.is_some(), &extras));
     let listed = documents.iter().filter(|document| document.listed);
     let offered: Arc<Vec<Offer>> =
@@ -163,6 +184,15 @@ pub fn router(documents: Vec<Document>, home: &Home, extras: Vec<Extra>, front: 
         router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
     router = router.merge(crate::catalogue::routes(&bar, &home.dialects));
+    for Chapter { name, title, body } in guide {
+        let bar = bar.clone();
+        let whole = move || page(title, Some(HOME_STYLE), &(bar.clone() + &body()));
+        let shown = Prepared::later(Arc::new(whole));
+        let path = if name.is_empty() { GUIDE.to_owned() } else { format!("{GUIDE}/{name}") };
+        for path in [path.clone(), path + "/"] {
+            router = router.route(&path, same(shown.clone(), &STRICT));
+        }
+    }
     for asset in ASSETS {
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
         router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
@@ -194,7 +224,7 @@ fn fronted(front: Front) -> Router {
     let shown = Prepared::of((front.page)(&folder));
     let mut router = Router::new();
     for path in ["/".to_owned(), front.views.to_owned(), format!("{}/{{*view}}", front.views)] {
-        router = router.route(&path, same(shown.clone(), &FRONT));
+        router = router.route(&path, same(shown.clone(), &STRICT));
     }
     for FrontFile { name, media_type, text } in front.files {
         router = router.route(&format!("{folder}/{name}"), kept_for_good(media_type, Prepared::of(text)));
@@ -202,7 +232,8 @@ fn fronted(front: Front) -> Router {
     router
 }
 
-static FRONT: [(HeaderName, &str); 6] = [
+/// What a page of ours is sent with that holds nothing inline.
+static STRICT: [(HeaderName, &str); 6] = [
     (header::CONTENT_TYPE, "text/html; charset=utf-8"),
     (header::CONTENT_SECURITY_POLICY, STRICT_CSP),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -245,7 +276,7 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
     })
 }
 
-const HOME_STYLE: &str = "/assets/pages-2.css";
+const HOME_STYLE: &str = "/assets/pages-3.css";
 const BAR_STYLE: &str = "/assets/bar-2.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
@@ -310,6 +341,7 @@ fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
          <p class=\"lead\">Double-entry accounting: one set of books, two ways to speak to it.</p>\n\
          <p><small>Version {}</small></p>\n{note}<h2>Served here</h2>\n<table>\n{served}</table>\n\
          <h2>Documentation</h2>\n\
+         <p><a href=\"{GUIDE}\">Guide</a>: the first five minutes, the API, and how to operate the server.</p>\n\
          <p><a href=\"/swagger\">Interactive reference</a>, with a try-it-out for every operation.</p>\n\
          <p><a href=\"/errors\">Errors</a>, each with what to do about it.</p>\n\
          <table>\n{documents}</table>\n{tools}<h2>Log in</h2>\n<pre>{login}</pre>\n</main>",

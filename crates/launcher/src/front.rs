@@ -1,8 +1,9 @@
-//! The console at the root, where the dialect that it speaks is served.
+//! The console at the root, where the dialect that it speaks is served, and the guide beside it.
 
 use crate::config::Dialects;
 use console::{Demo, FILES, SPEAKS, Setup, Spoken, VIEWS};
-use http_kit::pages::{Front, FrontFile};
+use http_kit::pages::{Chapter, Front, FrontFile, GUIDE};
+use std::sync::Arc;
 
 pub(crate) fn is_there(dialects: &Dialects) -> bool {
     dialects.served().any(|(_, dialect, _)| dialect.letter == SPEAKS)
@@ -14,6 +15,16 @@ pub(crate) fn missing() -> String {
         "There is no console here: it speaks dialect {SPEAKS}, which this server does not serve. Set Dialect to {SPEAKS} or to \
          Both, and it stands at this address; a running server takes that without a restart."
     )
+}
+
+/// The guide, each page made when it is first asked for.
+pub(crate) fn guide() -> Vec<Chapter> {
+    let chapter = |page: &'static guide::Page| Chapter {
+        name: page.name,
+        title: page.title,
+        body: Arc::new(|| guide::html(page, GUIDE)),
+    };
+    guide::PAGES.iter().map(chapter).collect()
 }
 
 pub(crate) fn of(dialects: &Dialects, pages: Vec<(String, String)>, demo: Option<Demo>) -> Front {

@@ -90,7 +90,7 @@ impl Site {
         let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
         let front = has_front.then(|| front::of(dialects, pages::tour(true, &extras), demo));
-        let pages = pages::router(documents::served(dialects), &home, extras, front)
+        let pages = pages::router(documents::served(dialects), &home, front::guide(), extras, front)
             .route("/healthz", get(|| async { "ok" }))
             .route(
                 "/readyz",

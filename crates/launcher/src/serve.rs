@@ -192,6 +192,7 @@ fn greet(
     if front::is_there(dialects) {
         lines.push(format!("{:<15} {url}/", "console"));
     }
+    lines.push(format!("{:<15} {url}{}", "guide", http_kit::pages::GUIDE));
     lines.push(format!("{:<15} {url}/swagger", "documentation"));
     lines.extend(metrics.map(|address| format!("{:<15} http://{address}/metrics", "metrics")));
     match settings.edition {

@@ -12,7 +12,20 @@ const LONGEST: Duration = Duration::from_hours(24);
 const LARGEST: usize = 1 << 30;
 
 /// The first segments of pages that stand at the root whatever is mounted.
-const TAKEN: &[&str] = &["swagger", "redoc", "healthz", "readyz", "metrics", "favicon.ico", "favicon.svg", "assets"];
+const TAKEN: &[&str] = &[
+    "swagger",
+    "redoc",
+    "healthz",
+    "readyz",
+    "metrics",
+    "favicon.ico",
+    "favicon.svg",
+    "assets",
+    "docs",
+    "errors",
+    "about",
+    "console",
+];
 
 /// A bad value, which is noted already.
 #[derive(Debug)]

@@ -184,7 +184,23 @@ fn prefixes_that_take_each_others_requests_are_refused_naming_both_keys() {
         assert_eq!(error.lines().count(), 1, "{error}");
     }
     for prefix in [
-        "/", "x", "/x/", "//x", "/x//y", "/x y", "/ä", "/x/../y", "/.", "/swagger", "/Redoc/x", "/healthz", "/readyz",
+        "/",
+        "x",
+        "/x/",
+        "//x",
+        "/x//y",
+        "/x y",
+        "/ä",
+        "/x/../y",
+        "/.",
+        "/swagger",
+        "/Redoc/x",
+        "/docs/api",
+        "/errors",
+        "/about",
+        "/console",
+        "/healthz",
+        "/readyz",
         "/metrics",
     ] {
         for key in [A, B, SHARED] {
