@@ -25,11 +25,17 @@ pub(super) fn of_success(response: Response, resource: &ResourceOperations, verb
         add(&mut response, "Location", text("The path of the record.", EXAMPLE_ID));
     }
     if resource.writes(verb) {
-        let replayed = "`true` when this is the first answer once more.";
-        add(&mut response, "Idempotency-Replayed", header(replayed, &json!({"type": "boolean"}), true));
         let rehearsed = "`true` when this was a rehearsal, of which nothing is kept.";
         add(&mut response, "X-Dry-Run", header(rehearsed, &json!({"type": "boolean"}), true));
+        return of_repeatable(response);
     }
+    of_all(response)
+}
+
+/// What the answer says to what may be sent once more.
+pub(super) fn of_repeatable(mut response: Response) -> Response {
+    let replayed = "`true` when this is the first answer once more.";
+    add(&mut response, "Idempotency-Replayed", header(replayed, &json!({"type": "boolean"}), true));
     of_all(response)
 }
 

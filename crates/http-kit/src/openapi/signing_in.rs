@@ -46,7 +46,7 @@ impl Document {
         let body = self.body(body, request);
         let payload = self.output.subschema_for::<Accepted>();
         let success = self.success::<D>("OK", "AcceptedInvitation", payload, Some(answer), "Accepted.");
-        let success = headers::of_all(success);
+        let success = headers::of_repeatable(success);
         let failures = [
             Fault::Validation,
             Fault::Credentials,
