@@ -319,9 +319,13 @@ on_both_engines! {
                 let is_administrators = operations.key.stem() == "installationLog";
                 let is_own = key.actions().is_empty() && !is_administrators;
                 let is_open = key.actions().is_empty() || (operations.key.stem() == "businesses" && verb == Verb::List);
-                for dialect in DIALECTS {
+                // As comma-separated values it is answered elsewhere, and to nobody else.
+                let of_csv = operations.csv(verb).map(|_| (path.clone() + ".csv", operations.operation_id(verb) + "Csv"));
+                let addresses: Vec<(String, String)> = [(path, operations.operation_id(verb))].into_iter().chain(of_csv).collect();
+                seen.extend(addresses.iter().map(|(_, id)| id.clone()));
+                for (dialect, path) in addresses.iter().flat_map(|(path, _)| DIALECTS.map(|dialect| (dialect, path))) {
                     let send = |company: &Company<'_>| {
-                        let request = company.request_for(dialect, method, operations, &path);
+                        let request = company.request_for(dialect, method, operations, path);
                         let request = if method == "GET" || method == "DELETE" { request } else { request.json(&json!({})) };
                         server.send(&request)
                     };
@@ -350,7 +354,6 @@ on_both_engines! {
                         assert!(!matches!(owner, 401 | 403), "{permission} {method} {path}: {owner}");
                     }
                 }
-                seen.insert(operations.operation_id(verb));
             }
         }
         seen.extend(["login".to_owned(), "acceptInvitation".to_owned()]);
