@@ -34,6 +34,7 @@ const OF_HTTP: [&str; 13] = [
     "transfer-encoding",
     "connection",
     "date",
+    "strict-transport-security",
     "vary",
     "cache-control",
     "referrer-policy",
