@@ -26,7 +26,7 @@ fn asks_for_csv(target: &str) -> bool {
 }
 
 /// What HTTP itself says in an answer, and servers on the way.
-const OF_HTTP: [&str; 13] = [
+const OF_HTTP: [&str; 14] = [
     "content-type",
     "content-length",
     "content-encoding",
