@@ -47,7 +47,10 @@ fn reads_by_party(server: &Server, dialect: Dialect) -> Vec<(String, bool)> {
         let days: Vec<String> =
             days.iter().filter(|(name, _)| is_asked(name)).map(|(name, day)| format!("{name}={day}")).collect();
         if is_asked("partyId") {
-            reads.push((format!("{path}?partyId={{party}}&{}", days.join("&")), !path.ends_with(".csv")));
+            reads.push((
+                format!("{path}?partyId={{party}}&{}", days.join("&")),
+                path.rsplit_once('.').is_none_or(|(_, form)| form != "csv"),
+            ));
         }
         // The history of a record is its own.
         if path.contains("/parties/{id}/") && !path.ends_with("/history") && operations["get"].is_object() {

@@ -202,6 +202,16 @@ impl Desk {
         inner.is_meanwhile
     }
 
+    /// Whose books something was planned for meanwhile.
+    pub fn planned(&self) -> HashSet<BusinessId> {
+        self.inner().planned.clone()
+    }
+
+    /// A command that was planned meanwhile was taken back: whose books it opened rests on nothing any more.
+    pub fn forget_planned(&self, but: HashSet<BusinessId>) {
+        self.inner().planned = but;
+    }
+
     pub fn ends_meanwhile(&self) {
         self.inner().is_meanwhile = false;
     }

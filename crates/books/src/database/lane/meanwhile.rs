@@ -95,7 +95,9 @@ pub(super) async fn plan_while<T>(
             }
             break committing.await;
         };
+        let since = Instant::now();
         let Some(outcome) = plan(&session, desk, command).await else { break committing.await };
+        source.note(&command.order, since.elapsed());
         source.is_over(command);
         next.planned.push(outcome);
         if let Poll::Ready(committed) = once(committing.as_mut()).await {
@@ -115,6 +117,7 @@ async fn once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
 async fn plan<T>(session: &Session, desk: &Desk, command: &Command<T>) -> Option<Result<T>> {
     let Command { order, client, .. } = command;
     let company = order.company.filter(|_| (order.manner, order.keep) == (Manner::Planned, Keep::Effects))?;
+    let planned = desk.planned();
     desk.begins();
     let is_open = desk.open(session, company).await;
     if !matches!(is_open, Ok(true)) {
@@ -131,6 +134,7 @@ async fn plan<T>(session: &Session, desk: &Desk, command: &Command<T>) -> Option
     };
     if meanwhile.was_asked() || share.is_over() || client.has_left() || !is_sure {
         desk.return_to(mark);
+        desk.forget_planned(planned);
         drop(desk.take_told());
         return None;
     }
@@ -338,7 +342,13 @@ mod tests {
             assert!(parts.settle(next.begin()).await.iter().all(Result::is_ok));
             assert_eq!([&ran, &other].map(|runs| runs.load(Ordering::SeqCst)), [2, 2], "{elsewhere}");
         }
-        assert_eq!(parts.logged().await, [1, 2, 3, 4]);
+        // Who had to wait rests on nothing, so that is no reason to run again.
+        let (asks, runs) = work(5, Then::Asks);
+        let mut next = parts.planned(vec![(asks, Keep::Effects)]).await;
+        assert_eq!((next.planned.len(), runs.load(Ordering::SeqCst)), (0, 1));
+        assert!(parts.desk.planned().is_empty());
+        assert!(parts.settle(next.begin()).await[0].is_ok());
+        assert_eq!(parts.logged().await, [1, 2, 3, 4, 5]);
         parts.close().await;
     }
 
