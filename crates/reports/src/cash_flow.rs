@@ -16,6 +16,7 @@ use crate::ids::RecordId;
 use books::cx::Cx;
 use books::ends::at;
 use flows::{Activity, Flows};
+use futures_util::future::try_join;
 use kit::list::Parameter;
 use rules::account::CashFlowSection;
 use schema::account as accounts;
@@ -81,7 +82,10 @@ impl Report for CashFlow {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Flowed> {
         let chart = Chart::of(cx).await?;
-        let flows = flows::gather(cx, asked, &chart).await?;
+        let from = asked.span.from.unwrap_or(asked.span.to);
+        // Neither waits for the other's answer.
+        let ends = at(cx, [from.previous(), asked.span.to], asked.point);
+        let (flows, [before, then]) = try_join(Box::pin(flows::gather(cx, asked, &chart)), ends).await?;
         let held = |at: HashMap<RecordId, i64>| -> i64 {
             chart
                 .0
@@ -90,8 +94,6 @@ impl Report for CashFlow {
                 .filter_map(|account| at.get(&account.id))
                 .sum()
         };
-        let from = asked.span.from.unwrap_or(asked.span.to);
-        let [before, then] = at(cx, [from.previous(), asked.span.to], asked.point).await?;
         let (opening, closing) = (held(before), held(then));
         Ok(Flowed { chart, own: Own(cx.business()?.currency_decimals), flows, opening, closing })
     }

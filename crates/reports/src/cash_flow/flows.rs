@@ -14,6 +14,7 @@ use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::portions::by_parameters;
 use books::sums::{Span, ever_moved, sums};
+use futures_util::future::try_join;
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, cash_days, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
@@ -143,9 +144,11 @@ impl Sides {
 pub(super) async fn gather(cx: &Cx<'_>, asked: &Asked, chart: &Chart) -> Result<Flows> {
     let mut sides = Sides::of(chart);
     // Most books have nothing on most of them, and what nothing was posted to need not be looked for in entries.
-    sides.outside = ever_moved(cx, &sides.outside).await?;
+    let moved = sums(cx, asked.span, asked.point, asked.apart);
+    let (outside, (moved, _)) = try_join(ever_moved(cx, &sides.outside), moved).await?;
+    sides.outside = outside;
     let mut flows = Flows { others: sides.sections.keys().copied().collect(), ..Flows::default() };
-    for (id, moved) in sums(cx, asked.span, asked.point, asked.apart).await?.0 {
+    for (id, moved) in moved {
         flows.moved.insert(id, -moved.net());
     }
     if asked.apart.openings {
