@@ -90,8 +90,8 @@ pub(super) async fn attempt_batch<T>(
                 return Attempt::Left;
             };
             let begun = Instant::now();
-            let committed = if last.is_all && next.may_be_planned(source, batch.len()) {
-                let engine = writer.engine();
+            let engine = writer.engine();
+            let committed = if last.is_all && next.may_be_planned(source, (batch.len(), engine)) {
                 plan_while(writer.commit_beside(transaction, last.steps), (desk, engine), source, next).await
             } else {
                 writer.commit_with(transaction, last.steps).await

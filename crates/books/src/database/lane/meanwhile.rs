@@ -17,7 +17,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use tokio::time::Instant;
 
-/// Who commits for fewer does so where it is: another thread would have to be woken.
+/// Behind so many, others are about to come.
 const MANY: usize = 4;
 
 /// A batch as it begins.
@@ -52,10 +52,12 @@ impl<T> Next<T> {
     }
 
     /// Whether there is something to plan while so many are committed, or will be soon: where many write, others come before
-    /// a commit is over. Nothing is before what was set aside, which runs first and alone.
-    pub(super) fn may_be_planned(&self, source: &Source<'_, T>, committed: usize) -> bool {
+    /// a commit is over. For that alone no other thread is woken, which SQLite's commit needs. Nothing is before what was set
+    /// aside, which runs first and alone.
+    pub(super) fn may_be_planned(&self, source: &Source<'_, T>, (committed, engine): (usize, DbBackend)) -> bool {
         let is_something = !self.commands.is_empty() || source.line.is_awaited();
-        source.aside().is_empty() && (is_something || committed >= MANY)
+        let will_be = committed >= MANY && engine != DbBackend::Sqlite;
+        source.aside().is_empty() && (is_something || will_be)
     }
 
     /// What is to be planned next, if it is there.
@@ -258,9 +260,9 @@ mod tests {
             loop {
                 outcomes.extend(commit(writer, desk, Some(OWN), &mut batch, (&source, &mut next)).await);
                 batch = next.begin();
-                batch.commands.extend(source.next().filter(|_| batch.commands.is_empty()));
                 if batch.commands.is_empty() {
-                    return outcomes;
+                    let Some(first) = source.next() else { return outcomes };
+                    batch.commands.push(first);
                 }
             }
         }
@@ -278,7 +280,7 @@ mod tests {
                 if polled > 100 { Poll::Ready(Committing::Committed) } else { Poll::Pending }
             });
             let mut next = Next::default();
-            assert!(next.may_be_planned(&source, 1));
+            assert!(next.may_be_planned(&source, (1, self.writer.engine())));
             let committed = plan_while(committing, (&self.desk, self.writer.engine()), &source, &mut next).await;
             assert!(matches!(committed, Committing::Committed));
             next
@@ -364,7 +366,7 @@ mod tests {
         // There is a line of this name already.
         let outcomes = parts.settle(alone(work(1, Then::IsDone).0)).await;
         assert!(outcomes[0].is_err(), "{outcomes:?}");
-        assert!(outcomes[1..].iter().all(Result::is_ok) && outcomes.len() == 11);
+        assert!(outcomes[1..].iter().all(Result::is_ok) && outcomes.len() == 11, "{outcomes:?}");
         assert_eq!(parts.logged().await, (1..12).collect::<Vec<i64>>());
         parts.close().await;
     }
