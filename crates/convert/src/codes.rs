@@ -77,6 +77,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("updated", "U"),
     ("deleted", "X"),
     ("voided", "Y"),
+    ("touched", "H"),
     ("sealed", "W"),
     ("salesInvoices", "SI"),
     ("creditNotes", "CN"),
