@@ -38,10 +38,11 @@ impl Touched {
 
     /// A document that settles something by itself as it comes into the books: it is another then than was noted, and has the
     /// version that it had.
-    pub fn settles(&self, (kind, id): (DocumentKind, RecordId), version: i64) {
+    pub fn settles(&self, (kind, id): (DocumentKind, RecordId), version: i64, note: String) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.iter().all(|known| known.id != id) {
-            all.push(Touch { kind, id, from: version, to: version, notes: Vec::new() });
+        match all.iter_mut().find(|known| known.id == id) {
+            Some(known) => known.notes.push(note),
+            None => all.push(Touch { kind, id, from: version, to: version, notes: vec![note] }),
         }
     }
 
@@ -68,16 +69,16 @@ mod tests {
         assert!(touched.note(of(1), 4, "1".into()));
         // By then its row may have the next one already.
         assert!(!touched.note(of(1), 5, "2".into()));
-        touched.settles(of(1), 5);
-        touched.settles(of(2), 1);
-        assert!(touched.note(of(2), 1, "3".into()));
-        assert!(!touched.note(of(2), 2, "4".into()));
-        touched.settles(of(3), 1);
+        touched.settles(of(1), 5, "3".into());
+        touched.settles(of(2), 1, "4".into());
+        assert!(touched.note(of(2), 1, "5".into()));
+        assert!(!touched.note(of(2), 2, "6".into()));
+        touched.settles(of(3), 1, "7".into());
         let told = |touch: Touch| (touch.id, touch.from, touch.to, touch.notes.concat());
-        assert_eq!(touched.take_of(id(2)).map(told), Some((id(2), 1, 2, "34".to_owned())));
+        assert_eq!(touched.take_of(id(2)).map(told), Some((id(2), 1, 2, "456".to_owned())));
         assert_eq!(touched.take_of(id(2)), None);
         let rest: Vec<_> = touched.take().into_iter().map(told).collect();
-        assert_eq!(rest, [(id(1), 4, 5, "12".to_owned()), (id(3), 1, 1, String::new())]);
+        assert_eq!(rest, [(id(1), 4, 5, "123".to_owned()), (id(3), 1, 1, "7".to_owned())]);
         assert_eq!(touched.take(), []);
     }
 }

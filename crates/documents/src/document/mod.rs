@@ -42,8 +42,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) use standing::{Wanted, due_from, due_to, overdue};
 use std::collections::HashMap;
 pub(crate) use write::{
-    Old, check_source, create, delete, found, invalid_state, load, load_source, note_touch, remake, renew, reword,
-    tell_touched, update, void,
+    Old, check_source, create, delete, found, invalid_state, load, load_source, note_settling, note_touch, remake,
+    renew, reword, tell_touched, update, void,
 };
 
 /// What a document is settled for.

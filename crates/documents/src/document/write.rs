@@ -20,7 +20,7 @@ pub(crate) use checks::{check_source, load_source};
 pub(crate) use creating::create;
 use kit::rows;
 pub(crate) use leaving::{delete, void};
-pub(crate) use noting::{note_touch, tell_touched};
+pub(crate) use noting::{note_settling, note_touch, tell_touched};
 use schema::tables::documents as table;
 pub(crate) fn invalid_state(title: impl Into<String>) -> Error {
     Error::conflict(Code::InvalidState, title)

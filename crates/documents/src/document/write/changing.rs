@@ -132,7 +132,6 @@ pub(in crate::document) async fn replace_draft<D: Document>(
     let Some(asked) = sequel else { return Ok(view) };
     let row = rows::row::<D>(cx, id).await?;
     D::posted(cx, &row, &asked).await?;
-    cx.touched().settles((D::KIND, id), row.version);
     cx.flush().await?;
     rows::get::<D>(cx, id).await
 }

@@ -70,7 +70,6 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
     cx.keep_document(row.clone())?;
     let Some(asked) = sequel else { return Ok(view) };
     D::posted(cx, &row, &asked).await?;
-    cx.touched().settles((D::KIND, id), row.version);
     cx.flush().await?;
     rows::get::<D>(cx, id).await
 }

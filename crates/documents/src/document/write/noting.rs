@@ -22,6 +22,14 @@ pub(crate) fn note_touch(cx: &Cx<'_>, row: &table::Model, note: &impl Serialize)
     cx.keep(|desk| desk.stands(Standing::Touched { business, id, version: row.version + 1, at, by }))
 }
 
+/// Notes that a document settles something as it comes into the books: it has the version that it has, and the log is told of
+/// that as soon as it is whole.
+pub(crate) fn note_settling(cx: &Cx<'_>, row: &table::Model, note: &impl Serialize) -> Result<()> {
+    let note = serde_json::to_string(note).map_err(Error::internal)?;
+    cx.touched().settles((row.kind, row.id), row.version, note);
+    Ok(())
+}
+
 /// Tells the log of a document that was touched, as it is answered since. What it was before is the version that the log was
 /// told of last.
 pub(crate) fn tell_touched(cx: &Cx<'_>, touch: Touch, after: Shown) -> Result<()> {

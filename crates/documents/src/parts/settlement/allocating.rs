@@ -15,7 +15,7 @@ use super::relief::{Accounts, Taken, relieve};
 use super::taxes::Told;
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::document::note_touch;
+use crate::document::{note_settling, note_touch};
 use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Funds, Money};
@@ -222,8 +222,9 @@ pub(crate) async fn allocate(
     record(cx, AuditAction::Created, &row)?;
     let touched = document(cx, target.document_id).await?;
     note(cx, &touched, &row)?;
-    if touch == Touch::Both {
-        note(cx, &document_of_source, &row)?;
+    match touch {
+        Touch::Both => note(cx, &document_of_source, &row)?,
+        Touch::TargetOnly => note_settling(cx, &document_of_source, &noted(cx, &row)?)?,
     }
     Ok(row)
 }
@@ -267,17 +268,22 @@ pub(super) fn accounts(
     })
 }
 
+/// What is said of an allocation to the log of a document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Noted {
+    allocation: AllocationView,
+    removed_on: Option<Day>,
+}
+
+fn noted(cx: &Cx<'_>, allocation: &allocations::Model) -> Result<Noted> {
+    let base_decimals = cx.business()?.currency_decimals;
+    Ok(Noted { allocation: view(allocation, base_decimals)?, removed_on: allocation.removed_on })
+}
+
 /// The figures of a document moved: it has a new version, and its log says by what.
 fn note(cx: &Cx<'_>, row: &documents::Model, allocation: &allocations::Model) -> Result<()> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Noted {
-        allocation: AllocationView,
-        removed_on: Option<Day>,
-    }
-    let base_decimals = cx.business()?.currency_decimals;
-    let noted = Noted { allocation: view(allocation, base_decimals)?, removed_on: allocation.removed_on };
-    note_touch(cx, row, &noted)
+    note_touch(cx, row, &noted(cx, allocation)?)
 }
 
 /// Notes an allocation in the audit log by itself.
