@@ -169,6 +169,7 @@ impl Link {
             let inner = self.inner().clone();
             let asked = self.ask(Box::pin(async move {
                 let some = prepared(&inner, some).await?;
+                inner.begins().await?;
                 all(sent(&inner, &some).await).map(Outcome::Flight)
             }));
             match asked.await? {

@@ -12,6 +12,7 @@ use crate::target::Target;
 use crate::values::{Bound, Many, add, answer};
 use answers::Answer;
 use futures_util::StreamExt;
+use futures_util::future::join;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, ProxyExecResult, QueryResult, Statement as Asked};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -99,6 +100,8 @@ pub(crate) struct Inner {
     prepared: Mutex<Prepared>,
     /// What the server warned of last.
     warning: Mutex<Option<String>>,
+    /// What is said before the next statement, in the same flight.
+    owed: Mutex<Option<Begin>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -121,7 +124,7 @@ impl Link {
 
     async fn open_one(host: &Config, target: &Target, patience: Duration) -> Result<Self, Fault> {
         let (client, mut connection) = host.connect(target.tls.clone()).await?;
-        let inner = Arc::new(Inner { client, prepared: Mutex::default(), warning: Mutex::new(None) });
+        let inner = Arc::new(Inner { client, prepared: Mutex::default(), warning: Mutex::new(None), owed: Mutex::new(None) });
         // The driver must not keep the client alive: it ends when the last one who could ask is gone.
         let hearing = Arc::downgrade(&inner);
         // Should it break down, the client is closed with it, and all who wait for an answer hear so.
@@ -168,7 +171,10 @@ impl Link {
         let inner = self.inner.clone();
         let outcome = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
-            inner.read(&statement, &values, most).await.map(Outcome::Rows)
+            let (begun, rows) = join(inner.begins(), inner.read(&statement, &values, most)).await;
+            // What was asked outside of what it was to be within is no answer.
+            begun?;
+            rows.map(Outcome::Rows)
         }));
         match outcome.await? {
             Outcome::Rows(rows) => Ok(rows),
@@ -182,6 +188,7 @@ impl Link {
         let inner = self.inner.clone();
         let outcome = self.ask(Box::pin(async move {
             let (statement, values) = inner.prepare(sql, values).await?;
+            inner.begins().await?;
             let count = inner.client.execute_raw(&statement, values).await;
             inner.unless_stale(count).map(Outcome::Count)
         }));
@@ -195,7 +202,11 @@ impl Link {
     pub async fn batch(&self, sql: impl Into<String>) -> Result<u64, Fault> {
         let (sql, inner) = (sql.into(), self.inner.clone());
         tell(1, &sql);
-        match self.ask(Box::pin(async move { inner.plainly(&sql).await.map(Outcome::Count) })).await? {
+        let asked = Box::pin(async move {
+            inner.begins().await?;
+            inner.plainly(&sql).await.map(Outcome::Count)
+        });
+        match self.ask(asked).await? {
             Outcome::Count(count) => Ok(count),
             _ => Ok(0),
         }
@@ -249,6 +260,12 @@ impl Link {
         self.batch(how.text()).await.map(drop)
     }
 
+    /// The same with whatever is asked next, in one flight.
+    pub(crate) fn begin_with_the_next(&self, how: Begin) {
+        self.within.store(true, Ordering::Release);
+        *lock(&self.inner.owed) = Some(how);
+    }
+
     /// Begins a transaction that writes, with what stands first in it, and asks what is asked first, all in one flight. The
     /// outer result is that of the beginning, for whose answer so long is waited; what is asked may wait for a lock.
     pub async fn begin_asking(
@@ -264,7 +281,10 @@ impl Link {
     }
 
     pub async fn rollback(&self) -> Result<(), Fault> {
-        self.batch("ROLLBACK").await?;
+        // What was never begun needs no end.
+        if lock(&self.inner.owed).take().is_none() {
+            self.batch("ROLLBACK").await?;
+        }
         self.within.store(false, Ordering::Release);
         Ok(())
     }
@@ -420,6 +440,15 @@ impl Inner {
             _ => 0,
         };
         Ok(self.client.simple_query(text).await?.iter().map(count).sum())
+    }
+
+    /// Begins what was to be begun with the next statement. It is on its way as soon as this is asked for the first time.
+    pub(crate) async fn begins(&self) -> Result<(), Fault> {
+        let owed = lock(&self.owed).take();
+        match owed {
+            Some(how) => self.plainly(how.text()).await.map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Has a statement take rows.

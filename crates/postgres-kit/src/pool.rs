@@ -117,10 +117,12 @@ impl Pool {
         Ok(Lease { pool: inner, held: Some((link, place)) })
     }
 
-    /// A transaction that sees the books as they are now, whatever is written meanwhile.
+    /// A transaction that sees the books as they are when it is asked first, whatever is written meanwhile.
     pub async fn snapshot(&self) -> Result<Lease, Fault> {
         let lease = self.lease().await?;
-        lease.run(|link| link.begin(Begin::Snapshot)).await?;
+        if let Some(((link, _), _)) = &lease.held {
+            link.begin_with_the_next(Begin::Snapshot);
+        }
         Ok(lease)
     }
 

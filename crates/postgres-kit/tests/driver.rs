@@ -208,18 +208,17 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_server_and_its_connection_
         // The only place there is: the same connection, in no transaction, with nothing left over.
         assert_eq!(number(&server.reads, "SELECT pg_backend_pid()").await, mine);
     }
-    // A snapshot is left in the middle of a statement, and of nothing.
+    // A snapshot is left in the middle of a statement, and between two.
     for within in [true, false] {
         let reads = server.reads.clone();
         let asking = tokio::spawn(async move {
             let snapshot = reads.snapshot().await.unwrap();
-            if within {
-                number(&snapshot, "SELECT 2::int8 FROM pg_sleep(60)").await;
-            }
+            let first = if within { "SELECT 2::int8 FROM pg_sleep(60)" } else { "SELECT 3" };
+            number(&snapshot, first).await;
             std::future::pending::<()>().await;
             drop(snapshot);
         });
-        let seen = if within { "SELECT 2::int8 FROM pg_sleep" } else { "BEGIN" };
+        let seen = if within { "SELECT 2::int8 FROM pg_sleep" } else { "SELECT 3" };
         let there = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {mine} AND query LIKE '{seen}%'");
         while number(&other, &there).await == 0 {}
         asking.abort();
@@ -227,6 +226,30 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_server_and_its_connection_
         let open = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {mine} AND xact_start IS NOT NULL");
         assert_eq!(number(&other, &open).await, 0);
     }
+    server.close().await;
+}
+
+/// A snapshot begins with its first question, in the same flight; what nobody asked is neither begun nor ended.
+#[tokio::test]
+async fn a_snapshot_is_of_the_moment_when_it_is_asked_first() {
+    let Some(url) = postgres::fresh_database() else { return };
+    let (server, other) = (server(&url, 2).await, link(&url).await);
+    let count = "SELECT count(*) FROM kept";
+    other.batch("CREATE TABLE kept (number int8)").await.unwrap();
+    assert_eq!(number(&server.reads, count).await, 0);
+    drop(server.reads.snapshot().await.unwrap());
+    let snapshot = server.reads.snapshot().await.unwrap();
+    let begun = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND (xact_start IS NOT NULL AND pid <> pg_backend_pid() OR query IN ('ROLLBACK', 'BEGIN'))";
+    assert_eq!(number(&other, begun).await, 0);
+    other.batch("INSERT INTO kept VALUES (1)").await.unwrap();
+    assert_eq!(number(&snapshot, count).await, 1);
+    other.batch("INSERT INTO kept VALUES (2)").await.unwrap();
+    assert_eq!(number(&snapshot, count).await, 1);
+    assert!(snapshot.execute_unprepared("INSERT INTO kept VALUES (3)").await.is_err());
+    drop(snapshot);
+    // Whoever has the connection next is in no transaction of somebody else.
+    assert_eq!(number(&server.reads, count).await, 2);
     server.close().await;
 }
 
@@ -252,7 +275,10 @@ async fn a_cancelled_begin_loses_no_later_write() {
         if index % 20 == 0 {
             for polls in 1..8 {
                 let reads = server.reads.clone();
-                let begun = tokio::spawn(async move { reads.snapshot().await.map(drop) });
+                let begun = tokio::spawn(async move {
+                    let snapshot = reads.snapshot().await.unwrap();
+                    let _cancelled = snapshot.query_one_raw(asked("SELECT 1", [])).await;
+                });
                 for _ in 0..polls {
                     tokio::task::yield_now().await;
                 }

@@ -371,7 +371,11 @@ impl Session {
                 drop(snapshot);
                 Ok(())
             }
-            Self::Postgres(session) => session.end().await,
+            // Its connection is rolled back before anybody else has it; whoever asked need not wait for that.
+            Self::Postgres(session) => {
+                drop(session);
+                Ok(())
+            }
             Self::Sqlite(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
             Self::Meanwhile(_) => Ok(()),
         }

@@ -231,10 +231,6 @@ impl Session {
         let answers = self.noting.of(by(self.until, sent).await)?;
         Ok(read(answers)?.pop().unwrap_or_default())
     }
-
-    pub async fn end(self) -> Result<(), DbErr> {
-        by(self.until, async { Ok(self.lease.end().await?) }).await
-    }
 }
 
 /// What each leg of a flight was answered, as entities read it.
