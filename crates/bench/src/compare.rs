@@ -22,6 +22,9 @@ pub(crate) struct Asking {
     /// What the new one is to reach of the old one's rate, in hundredths
     #[arg(long, default_value_t = 75)]
     least: u64,
+    /// Only what is called like this, such as cash-flow
+    #[arg(long)]
+    only: Option<String>,
 }
 
 /// As long as it takes to ask for something once.
@@ -73,7 +76,7 @@ pub(crate) async fn run(place: &Place, asking: &Asking, turns: &Turns, figures: 
         let first = listed["items"][0]["id"].as_str().ok_or("there is no invoice")?.to_owned();
         sides.push((server, shop, first));
     }
-    for case in cases() {
+    for case in cases().into_iter().filter(|case| asking.only.as_ref().is_none_or(|only| case.what.contains(only))) {
         let subjects: Vec<(Subject, Asked)> = sides
             .iter()
             .map(|(server, shop, first)| {
