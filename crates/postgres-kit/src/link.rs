@@ -124,7 +124,8 @@ impl Link {
 
     async fn open_one(host: &Config, target: &Target, patience: Duration) -> Result<Self, Fault> {
         let (client, mut connection) = host.connect(target.tls.clone()).await?;
-        let inner = Arc::new(Inner { client, prepared: Mutex::default(), warning: Mutex::new(None), owed: Mutex::new(None) });
+        let inner =
+            Arc::new(Inner { client, prepared: Mutex::default(), warning: Mutex::new(None), owed: Mutex::new(None) });
         // The driver must not keep the client alive: it ends when the last one who could ask is gone.
         let hearing = Arc::downgrade(&inner);
         // Should it break down, the client is closed with it, and all who wait for an answer hear so.

@@ -363,21 +363,12 @@ impl Reads {
 }
 
 impl Session {
-    /// Ends a snapshot.
-    pub async fn end(self) -> Result<(), DbErr> {
+    /// Ends a snapshot. Whoever asked need not wait for that: SQLite's thread ends it when it learns that nobody asks any more,
+    /// and PostgreSQL's connection is rolled back before anybody else has it.
+    pub fn end(self) -> Result<(), DbErr> {
         match self {
-            // Its thread ends it when it learns that nobody asks any more.
-            Self::SqliteSnapshot(snapshot) => {
-                drop(snapshot);
-                Ok(())
-            }
-            // Its connection is rolled back before anybody else has it; whoever asked need not wait for that.
-            Self::Postgres(session) => {
-                drop(session);
-                Ok(())
-            }
+            Self::SqliteSnapshot(_) | Self::Postgres(_) | Self::Meanwhile(_) => Ok(()),
             Self::Sqlite(_) => Err(DbErr::Custom("a transaction is ended by its lane".into())),
-            Self::Meanwhile(_) => Ok(()),
         }
     }
 

@@ -303,7 +303,7 @@ async fn a_question_without_a_bound_is_refused() {
     assert!(asked.query_all_raw(Statement::from_string(DbBackend::Sqlite, endless)).await.is_err());
     let snapshot = database.snapshot().await.unwrap();
     assert!(snapshot.query_all_raw(Statement::from_string(DbBackend::Sqlite, endless)).await.is_err());
-    snapshot.end().await.unwrap();
+    snapshot.end().unwrap();
     database.close().await;
 }
 
@@ -340,7 +340,7 @@ async fn a_read_that_nobody_waits_for_ends_inside_the_engine() {
         assert!(matches!(crate::error::Error::from(ended), crate::error::Error::Unavailable(_)));
         // The one that was not given up goes on.
         assert!(snapshot.query_one_raw(one.clone()).await.unwrap().is_some());
-        snapshot.end().await.unwrap();
+        snapshot.end().unwrap();
     }
     let bounded = database.read.until(Instant::now() + Duration::from_millis(20)).snapshot().await.unwrap();
     assert!(bounded.query_all_raw(asked(ENDLESS)).await.is_err());
@@ -378,7 +378,7 @@ async fn a_snapshot_that_does_not_begin_costs_no_reader() {
     let held = [database.read.snapshot().await.unwrap(), database.read.snapshot().await.unwrap()];
     for snapshot in held {
         assert!(snapshot.query_one_raw(asked("SELECT count AS n FROM access_changes")).await.unwrap().is_some());
-        snapshot.end().await.unwrap();
+        snapshot.end().unwrap();
     }
     database.close().await;
 }

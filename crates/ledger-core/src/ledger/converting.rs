@@ -142,7 +142,7 @@ impl Ledger {
         for business in installation::companies(&self.database.read).await? {
             let snapshot = self.database.snapshot().await?;
             let verdict = audit::verify(&self.of_nobody(&origin, &snapshot), business).await;
-            snapshot.end().await?;
+            snapshot.end()?;
             let told = verdict?.problems.into_iter();
             findings
                 .extend(told.map(|one| format!("record {} of the log of {business} {}", one.sequence, one.problem)));
@@ -201,7 +201,7 @@ impl Ledger {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
             let digest = verify::digest(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
-            snapshot.end().await?;
+            snapshot.end()?;
             digests.insert(company.id, digest?);
         }
         Ok(digests)
@@ -214,7 +214,7 @@ impl Ledger {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, company.id, Seat::owner()).await?;
             let off = verify::off(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
-            snapshot.end().await?;
+            snapshot.end()?;
             let (off, closed) = off?;
             all.push((company.name, off, closed));
         }

@@ -60,7 +60,7 @@ impl Ledger {
     /// Where the books stand at a moment, which ends with it.
     pub async fn stands(&self, moment: Moment) -> Result<Standing> {
         let standing = self.stands_at(&moment.session).await;
-        moment.session.end().await?;
+        moment.session.end()?;
         standing
     }
 

@@ -123,7 +123,7 @@ impl Question {
         let judged = self.judged(turn.waited).await?;
         let snapshot = self.ledger.database.quiet.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot)).await;
-        snapshot.end().await?;
+        snapshot.end()?;
         Ok(told(ReplyKind::Found, produced?))
     }
 
@@ -136,7 +136,7 @@ impl Question {
         let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.quiet.snapshot().await?;
         let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot).at_pace(&pace)).await;
-        snapshot.end().await?;
+        snapshot.end()?;
         Ok(told(ReplyKind::Found, produced?))
     }
 
@@ -148,7 +148,7 @@ impl Question {
         let judged = self.judged(true).await?;
         let snapshot = self.ledger.database.quiet.snapshot().await?;
         let portion = portions.next(&Cx::reading_within(self.asked(&judged), &snapshot), &self.query).await;
-        snapshot.end().await?;
+        snapshot.end()?;
         portion
     }
 }
@@ -273,7 +273,7 @@ impl Ledger {
             let since = since.iter().find(|head| head.business_id == company.id);
             let verdict = verify::run_by(&snapshots, with, since, progress).await;
             for snapshot in snapshots {
-                snapshot.end().await?;
+                snapshot.end()?;
             }
             let verdict = match verdict {
                 // One company's trouble is not another's.
@@ -297,7 +297,7 @@ impl Ledger {
             let snapshot = self.database.snapshot().await?;
             let facts = access::seen_from(&snapshot, id, Seat::owner()).await?;
             let portion = journal.next(&Cx::reading_within(self.of_ourselves(&facts), &snapshot)).await;
-            snapshot.end().await?;
+            snapshot.end()?;
             match portion? {
                 Some(text) => keep(&text)?,
                 None => return Ok(()),

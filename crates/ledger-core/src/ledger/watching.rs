@@ -63,7 +63,7 @@ impl Ledger {
         let snapshot = self.database.snapshot().await?;
         let origin = Origin::default();
         let checked = verify::installation(&self.of_nobody(&origin, &snapshot)).await;
-        snapshot.end().await?;
+        snapshot.end()?;
         checked
     }
 
@@ -75,7 +75,7 @@ impl Ledger {
         loop {
             let snapshot = self.database.snapshot().await?;
             let records = installation_log::after(&self.of_nobody(&origin, &snapshot), last, PORTION).await;
-            snapshot.end().await?;
+            snapshot.end()?;
             let records = records?;
             let Some((sequence, _)) = records.last() else { return Ok(()) };
             last = *sequence;

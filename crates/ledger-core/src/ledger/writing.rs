@@ -210,7 +210,7 @@ impl Write {
         let _turn = ledger.fair.enter(Kind::Dear, self.who).await?;
         let snapshot = ledger.database.snapshot().await?;
         let read = self.ahead.fulfil(&Cx::reading_within(ledger.of_ourselves(business), &snapshot), wish).await;
-        snapshot.end().await?;
+        snapshot.end()?;
         read
     }
 

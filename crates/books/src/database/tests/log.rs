@@ -133,7 +133,7 @@ async fn a_log_that_grew_long_gives_its_room_back() {
     // It was in nobody's way, and sees what it saw.
     let row = held.query_one_raw(rows()).await.unwrap().unwrap();
     assert_eq!(row.try_get::<i64>("", "n").unwrap(), 1);
-    held.end().await.unwrap();
+    held.end().unwrap();
     for _ in 0..100 {
         ballast.write(64 << 10).await;
         ballast.engine().settle_log();
@@ -157,8 +157,8 @@ async fn a_log_that_another_program_holds_costs_neither_writes_nor_reads() {
     ballast.write(BUDGET / 4).await;
     assert!(ours.query_one_raw(rows()).await.unwrap().is_some());
     assert!(theirs.query_one_raw(rows()).await.unwrap().is_some());
-    ours.end().await.unwrap();
-    theirs.end().await.unwrap();
+    ours.end().unwrap();
+    theirs.end().unwrap();
     other.close().await;
     ballast.write(2 * BUDGET).await;
     assert!(ballast.place.log_bytes() <= BUDGET + BATCH, "{} bytes", ballast.place.log_bytes());
