@@ -37,7 +37,7 @@ use crate::ids::BusinessId;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
 use batch::{Attempt, Sending, Together, attempt_batch, attempts_for};
-use meanwhile::{Batch, Next};
+use meanwhile::{Ahead, Batch, Next};
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
@@ -242,9 +242,14 @@ struct Source<'l, T> {
     spending: &'l Spending,
     /// What turned out to be dear: each has a batch of its own next. It keeps its turn until it has run.
     aside: Mutex<VecDeque<Command<T>>>,
+    ahead: Ahead,
 }
 
-impl<T> Source<'_, T> {
+impl<'l, T> Source<'l, T> {
+    fn of(line: &'l Line<Command<T>>, spending: &'l Spending) -> Self {
+        Self { line, spending, aside: Mutex::default(), ahead: Ahead::default() }
+    }
+
     /// The next command whose caller is still there.
     fn next(&self) -> Option<Command<T>> {
         while let Some((mut command, turn)) = self.line.take() {
@@ -321,7 +326,7 @@ async fn serve<T: Send + 'static>(
     spending: Arc<Spending>,
 ) {
     let _until_its_end = Served(&*line);
-    let source = Source { line: &line, spending: &spending, aside: Mutex::default() };
+    let source = Source::of(&line, &spending);
     let mut vain: Option<Vain> = None;
     let mut next = Next::default();
     loop {

@@ -90,10 +90,14 @@ pub(super) async fn attempt_batch<T>(
                 return Attempt::Left;
             };
             let begun = Instant::now();
-            let engine = writer.engine();
-            let committed = if last.is_all && next.may_be_planned(source, (batch.len(), engine)) {
-                plan_while(writer.commit_beside(transaction, last.steps), (desk, engine), source, next).await
+            let committed = if last.is_all && next.may_be_planned(source, batch.len()) {
+                let engine = writer.engine();
+                let committed =
+                    plan_while(writer.commit_beside(transaction, last.steps), (desk, engine), source, next).await;
+                source.ahead.learn(next.room_after(source, batch.len()));
+                committed
             } else {
+                source.ahead.learn(BATCH);
                 writer.commit_with(transaction, last.steps).await
             };
             match committed {
@@ -224,7 +228,7 @@ async fn run_all<T>(
     loop {
         let place = outcomes.len();
         if place == batch.len() {
-            let may_grow = grows && place < BATCH && begun.elapsed() < SPAN;
+            let may_grow = grows && place < source.ahead.room() && begun.elapsed() < SPAN;
             let Some(next) = may_grow.then(|| source.next()).flatten() else { break };
             batch.push(next);
         }

@@ -14,11 +14,45 @@ use crate::error::{Error, Result};
 use sea_orm::DbBackend;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use tokio::time::Instant;
 
 /// Behind so many, others are about to come.
 const MANY: usize = 4;
+
+/// What a lane has learnt of planning ahead.
+pub(super) struct Ahead {
+    /// How far a batch grows.
+    room: AtomicUsize,
+    /// Whether what was tried last had to wait for a transaction after all: so will others like it, for whom it pays neither to
+    /// make batches smaller nor to commit beside the lane.
+    in_vain: AtomicBool,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self { room: AtomicUsize::new(BATCH), in_vain: AtomicBool::new(false) }
+    }
+}
+
+impl Ahead {
+    pub(super) fn room(&self) -> usize {
+        self.room.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn learn(&self, room: usize) {
+        self.room.store(room, Ordering::Relaxed);
+    }
+
+    fn is_in_vain(&self) -> bool {
+        self.in_vain.load(Ordering::Relaxed)
+    }
+
+    fn tried(&self, is_planned: bool) {
+        self.in_vain.store(!is_planned, Ordering::Relaxed);
+    }
+}
 
 /// A batch as it begins.
 pub(super) struct Batch<T> {
@@ -41,9 +75,21 @@ impl<T> Default for Next<T> {
 }
 
 impl<T> Next<T> {
+    /// What was planned goes at once: whoever comes by now is planned while that is committed.
     pub(super) fn begin(&mut self) -> Batch<T> {
         let Self { commands, planned } = std::mem::take(self);
-        Batch { commands, planned, growth: Growth::WhileShort }
+        let growth = if planned.len() >= MANY { Growth::Alone } else { Growth::WhileShort };
+        Batch { commands, planned, growth }
+    }
+
+    /// How far a batch grows after one in which so many were: to half of all who write. While one half is committed the other
+    /// is planned; where all are in one batch, nobody is left to be planned. Who waits still was not to be planned.
+    pub(super) fn room_after(&self, source: &Source<'_, T>, committed: usize) -> usize {
+        if source.line.is_awaited() || source.ahead.is_in_vain() {
+            BATCH
+        } else {
+            (committed + self.commands.len()).div_ceil(2).max(MANY)
+        }
     }
 
     /// What it was planned on came to nothing. Its commands still wait.
@@ -52,12 +98,10 @@ impl<T> Next<T> {
     }
 
     /// Whether there is something to plan while so many are committed, or will be soon: where many write, others come before
-    /// a commit is over. For that alone no other thread is woken, which SQLite's commit needs. Nothing is before what was set
-    /// aside, which runs first and alone.
-    pub(super) fn may_be_planned(&self, source: &Source<'_, T>, (committed, engine): (usize, DbBackend)) -> bool {
+    /// a commit is over. Nothing is before what was set aside, which runs first and alone.
+    pub(super) fn may_be_planned(&self, source: &Source<'_, T>, committed: usize) -> bool {
         let is_something = !self.commands.is_empty() || source.line.is_awaited();
-        let will_be = committed >= MANY && engine != DbBackend::Sqlite;
-        source.aside().is_empty() && (is_something || will_be)
+        source.aside().is_empty() && (is_something || committed >= MANY && !source.ahead.is_in_vain())
     }
 
     /// What is to be planned next, if it is there.
@@ -98,7 +142,9 @@ pub(super) async fn plan_while<T>(
             break committing.await;
         };
         let since = Instant::now();
-        let Some(outcome) = plan(&session, desk, command).await else { break committing.await };
+        let outcome = plan(&session, desk, command).await;
+        source.ahead.tried(outcome.is_some());
+        let Some(outcome) = outcome else { break committing.await };
         source.note(&command.order, since.elapsed());
         source.is_over(command);
         next.planned.push(outcome);
@@ -161,8 +207,6 @@ mod tests {
     use crate::shelf::Shelf;
     use schema::key::ResourceKey;
     use sea_orm::{ConnectionTrait, Statement};
-    use std::collections::VecDeque;
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
     use tokio::sync::oneshot;
     use uuid::Uuid;
@@ -255,7 +299,7 @@ mod tests {
         /// Until nothing waits, as a lane does.
         async fn settle(&mut self, mut batch: Batch<i64>) -> Vec<Result<i64>> {
             let Self { writer, desk, line, spending, .. } = self;
-            let source = Source { line, spending, aside: Mutex::new(VecDeque::new()) };
+            let source = Source::of(line, spending);
             let (mut next, mut outcomes) = (Next::default(), Vec::new());
             loop {
                 outcomes.extend(commit(writer, desk, Some(OWN), &mut batch, (&source, &mut next)).await);
@@ -269,7 +313,10 @@ mod tests {
 
         /// What is planned of these while something is committed for as long as there is something to plan.
         async fn planned(&self, works: Vec<(Work<i64>, Keep)>) -> Next<i64> {
-            let source = Source { line: &self.line, spending: &self.spending, aside: Mutex::new(VecDeque::new()) };
+            self.planned_by(&Source::of(&self.line, &self.spending), works).await
+        }
+
+        async fn planned_by(&self, source: &Source<'_, i64>, works: Vec<(Work<i64>, Keep)>) -> Next<i64> {
             for (work, keep) in works {
                 assert!(self.line.push(None, command(work, keep).0).is_ok());
             }
@@ -280,8 +327,8 @@ mod tests {
                 if polled > 100 { Poll::Ready(Committing::Committed) } else { Poll::Pending }
             });
             let mut next = Next::default();
-            assert!(next.may_be_planned(&source, (1, self.writer.engine())));
-            let committed = plan_while(committing, (&self.desk, self.writer.engine()), &source, &mut next).await;
+            assert!(next.may_be_planned(source, 1));
+            let committed = plan_while(committing, (&self.desk, self.writer.engine()), source, &mut next).await;
             assert!(matches!(committed, Committing::Committed));
             next
         }
@@ -382,6 +429,58 @@ mod tests {
         parts.close().await;
     }
 
+    /// Of those who all write at once, half are in the next batch and half are left to be planned; what was planned goes at
+    /// once where it is enough, and takes others along where it is not.
+    async fn in_halves(database: Database) {
+        let mut parts = Parts::of(database).await;
+        let mut ids = 1..;
+        let mut some = |count: usize| -> Vec<_> {
+            ids.by_ref().take(count).map(|id| (work(id, Then::IsDone).0, Keep::Effects)).collect()
+        };
+        for (planned, goes_at_once) in [(MANY - 1, false), (MANY, true)] {
+            let mut batch = parts.planned(some(planned)).await.begin();
+            assert_eq!((batch.planned.len(), batch.growth == Growth::Alone), (planned, goes_at_once));
+            let source = Source::of(&parts.line, &parts.spending);
+            for (work, keep) in some(1) {
+                assert!(parts.line.push(None, command(work, keep).0).is_ok());
+            }
+            let mut next = Next::default();
+            let own = (&mut parts.writer, &parts.desk);
+            assert!(commit(own.0, own.1, Some(OWN), &mut batch, (&source, &mut next)).await.iter().all(Result::is_ok));
+            assert_eq!(batch.commands.len(), MANY);
+            parts.settle(next.begin()).await;
+        }
+        let source = Source::of(&parts.line, &parts.spending);
+        let mut next = Next::default();
+        for are_in in [10, 5] {
+            for (work, keep) in some(10) {
+                assert!(parts.line.push(None, command(work, keep).0).is_ok());
+            }
+            let mut batch = Batch { growth: Growth::WhileShort, ..next.begin() };
+            batch.commands.extend(source.next());
+            let own = (&mut parts.writer, &parts.desk);
+            assert!(commit(own.0, own.1, Some(OWN), &mut batch, (&source, &mut next)).await.iter().all(Result::is_ok));
+            assert_eq!(batch.commands.len(), are_in);
+        }
+        parts.settle(next.begin()).await;
+        // Where others like them had to wait, no batch is smaller for that, nor committed beside the lane for nobody.
+        let source = Source::of(&parts.line, &parts.spending);
+        for (id, then, is_in_vain) in [
+            (101, Then::Asks, true),
+            (102, Then::IsDone, false),
+            (103, Then::IsRefused, false),
+            (104, Then::Asks, true),
+        ] {
+            let mut next = parts.planned_by(&source, vec![(work(id, then).0, Keep::Effects)]).await;
+            assert_eq!(next.room_after(&source, 10) == BATCH, is_in_vain, "{id}");
+            assert_eq!(Next::default().may_be_planned(&source, MANY), !is_in_vain, "{id}");
+            let own = (&mut parts.writer, &parts.desk);
+            let ended = commit(own.0, own.1, Some(OWN), &mut next.begin(), (&source, &mut Next::default())).await;
+            assert_eq!(ended.len(), 1);
+        }
+        parts.close().await;
+    }
+
     async fn all(database: impl AsyncFn(&'static str) -> Option<Database>) {
         let [ahead, anew, nothing, left] = ["meanwhile-ahead", "meanwhile-anew", "meanwhile-nothing", "meanwhile-left"];
         let Some(first) = database(ahead).await else { return };
@@ -389,6 +488,7 @@ mod tests {
         planned_anew(database(anew).await.unwrap()).await;
         planned_on_nothing(database(nothing).await.unwrap()).await;
         planned_and_left(database(left).await.unwrap()).await;
+        in_halves(database("meanwhile-halves").await.unwrap()).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
