@@ -6,7 +6,7 @@ use crate::load::megabytes;
 use crate::place::{Place, Server};
 use crate::posts::Turns;
 use crate::scale::Size;
-use crate::{Result, bytes, posts, scale};
+use crate::{Result, bytes, far, posts, scale};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -39,6 +39,9 @@ pub(crate) async fn run(place: &Place, asking: &Asking, figures: &mut Figures) -
 async fn on(place: &Place, asking: &Asking, figures: &mut Figures) -> Result<()> {
     at_rest(place, figures).await?;
     posts::run(place, &asking.turns, figures).await?;
+    if place.is_postgres() {
+        far::run(place, &asking.turns, figures).await?;
+    }
     figures.add(bytes::figure(place, &bytes::Asked::of_three_lines()).await?);
     scale::run(place, &asking.size, figures).await
 }

@@ -11,6 +11,7 @@ mod client;
 mod cluster;
 mod compare;
 mod fair;
+mod far;
 mod figures;
 mod given_up;
 mod invoices;
@@ -58,6 +59,13 @@ enum Command {
     },
     /// Posting, beside a bare server that keeps the same rows
     Posts {
+        #[command(flatten)]
+        place: place::Place,
+        #[command(flatten)]
+        turns: posts::Turns,
+    },
+    /// A lone post where the database is a millisecond away; on PostgreSQL alone
+    Far {
         #[command(flatten)]
         place: place::Place,
         #[command(flatten)]
@@ -204,6 +212,11 @@ fn main() -> ExitCode {
             Command::Posts { place, turns } => {
                 let mut figures = Figures::begin();
                 let done = posts::run(&place, &turns, &mut figures).await;
+                told(&place, &figures, done).await
+            }
+            Command::Far { place, turns } => {
+                let mut figures = Figures::begin();
+                let done = far::run(&place, &turns, &mut figures).await;
                 told(&place, &figures, done).await
             }
             Command::Scale { place, size } => {
