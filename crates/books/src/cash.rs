@@ -35,11 +35,11 @@ fn is_cash(asked: Option<TaxBasis>, settings: &BusinessSettings, side: TaxSide, 
 
 /// A row of a document, as it stands on a day.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct Row<'f> {
     /// What it is called on every day: the entry and the place of the first fact that ever said it.
     pub name: (i64, i64),
     /// The first fact that says it by then.
-    pub fact: tax_facts::Model,
+    pub fact: &'f tax_facts::Model,
     pub part: Part,
 }
 
@@ -51,12 +51,10 @@ type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
 fn says_the_same(one: &tax_facts::Model, other: &tax_facts::Model) -> bool {
     let of_code = |fact: &tax_facts::Model| (fact.tax_code_id, fact.kind, fact.rate, fact.account_id);
     let of_party = |fact: &tax_facts::Model| fact.party_id;
-    let texts = |fact: &tax_facts::Model| {
-        let own =
-            [&fact.component, &fact.category, &fact.base_box, &fact.tax_box, &fact.party_tax_number, &fact.country];
-        own.map(Clone::clone)
-    };
-    (of_code(one), of_party(one)) == (of_code(other), of_party(other)) && texts(one) == texts(other)
+    let texts = [one, other].map(|fact| {
+        [&fact.component, &fact.category, &fact.base_box, &fact.tax_box, &fact.party_tax_number, &fact.country]
+    });
+    (of_code(one), of_party(one)) == (of_code(other), of_party(other)) && texts[0] == texts[1]
 }
 
 /// What a document ever said of a row, and what it comes to by a day.
@@ -66,10 +64,10 @@ struct Said<'f> {
     figures: Figures,
 }
 
-impl Said<'_> {
+impl<'f> Said<'f> {
     /// The row, if anything was said of it by then.
-    fn row(self) -> Option<Row> {
-        let fact = self.by_then?.clone();
+    fn row(self) -> Option<Row<'f>> {
+        let fact = self.by_then?;
         // What a note gives back of a discount counts in the shares in which the note does, and is no part of what it pays.
         let own = fact.origin != TaxOrigin::Credited;
         let charged = own && matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
@@ -135,7 +133,7 @@ impl Known {
     }
 
     /// The rows of a document, as they stand at the end of a day.
-    pub fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row>> {
+    pub fn rows(&self, document: RecordId, day: Day) -> Result<Vec<Row<'_>>> {
         let facts = self.facts.get(&document).map_or(&[][..], Vec::as_slice);
         let mut rows: BTreeMap<Apart, Vec<Said<'_>>> = BTreeMap::new();
         for fact in facts {
@@ -157,7 +155,7 @@ impl Known {
     }
 
     /// What of a document counts by the end of a day, row by row.
-    pub fn due_of(&self, document: RecordId, day: Day) -> Result<Vec<(Row, Figures)>> {
+    pub fn due_of(&self, document: RecordId, day: Day) -> Result<Vec<(Row<'_>, Figures)>> {
         let rows = self.rows(document, day)?;
         let (whole, settlements) = self.history.settlements(document, day)?;
         let parts: Vec<Part> = rows.iter().map(|row| row.part).collect();

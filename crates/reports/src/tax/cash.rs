@@ -24,7 +24,7 @@ pub(super) fn is_asked(asked: &Asked, settings: &BusinessSettings) -> bool {
 }
 
 /// What a row is called, whatever the day.
-fn known_as(row: &Row) -> (i64, i64) {
+fn known_as(row: &Row<'_>) -> (i64, i64) {
     if sown(Fault::RowIsItsFact) { (row.fact.entry_number, row.fact.place) } else { row.name }
 }
 
@@ -49,7 +49,7 @@ fn shares(known: &Known, document: RecordId, asked: &Asked, found: &mut Vec<tax_
                     home_base: *home_base,
                     home_tax: *home_tax,
                     not_recoverable: *not_recoverable,
-                    ..row.fact
+                    ..row.fact.clone()
                 });
             }
         }
@@ -81,7 +81,7 @@ fn due(known: &Known, day: Day, sign: i64, sums: &mut Vec<Sum>) -> Result<()> {
     for document in known.facts.keys() {
         for (row, figures) in known.due_of(*document, day)? {
             let [base, tax, not_recoverable] = figures.map(|figure| sign * figure.units());
-            sums.push(Sum { base, tax, not_recoverable, ..like(&row.fact) });
+            sums.push(Sum { base, tax, not_recoverable, ..like(row.fact) });
         }
     }
     Ok(())
@@ -98,7 +98,7 @@ impl CashDue {
     /// What of a document is due by the end of a day: base, tax and what cannot be claimed, of all its rows.
     pub fn by(&self, document: RecordId, day: Day) -> Result<Figures> {
         let mut sums = [BookMoney::ZERO; 3];
-        let own = |row: &Row| row.fact.origin != TaxOrigin::Credited;
+        let own = |row: &Row<'_>| row.fact.origin != TaxOrigin::Credited;
         for (_, figures) in self.0.due_of(document, day)?.into_iter().filter(|(row, _)| own(row)) {
             for (sum, figure) in sums.iter_mut().zip(figures) {
                 *sum = sum.plus(figure).map_err(too_large)?;
