@@ -319,7 +319,7 @@ const PORTION: u64 = 200;
 const MOST_PROBLEMS: usize = 100;
 
 /// As many records as one hand follows at a time. Logs of tests are divided as well.
-const SPAN: i64 = if cfg!(debug_assertions) { 48 } else { 20_000 };
+const SPAN: i64 = if cfg!(debug_assertions) { 48 } else { 10_000 };
 
 /// Where following a chain begins: after a record, whose hash is taken as it stands, or as it was kept elsewhere.
 #[derive(Debug, Clone, Default)]

@@ -134,5 +134,10 @@ impl Signing {
 
 /// Whether two signatures are the same, without telling by its time how much of them is.
 pub fn same(left: &str, right: &str) -> bool {
-    left.len() == right.len() && left.bytes().zip(right.bytes()).fold(0, |sum, (left, right)| sum | (left ^ right)) == 0
+    are_same(left.as_bytes(), right.as_bytes())
+}
+
+/// The same of their bytes.
+fn are_same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |sum, (left, right)| sum | (left ^ right)) == 0
 }

@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::portions::LINES as MOST_LINES;
-use answers::Answers;
+use answers::{Answers, wanted};
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Rows<'t> {
 }
 
 /// As many rows of a table as one hand proves at a time. Books of tests are divided as well.
-const SPAN: u64 = if cfg!(debug_assertions) { 48 } else { 40_000 };
+const SPAN: u64 = if cfg!(debug_assertions) { 48 } else { 10_000 };
 
 /// A part of a table: after a value of the first column of its key, up to another. All of it, where neither is said.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -311,7 +311,13 @@ async fn prove(cx: &Cx<'_>, found: &mut Found<'_>, mut walk: Rows<'_>) -> Result
         };
         cx.pause().await?;
         // The next portion is read while this one is proved.
-        let proved = async { aside::computed(|| portion.iter().try_for_each(|row| found.prove(seals, &eras, row))) };
+        let all = || {
+            portion.iter().enumerate().try_for_each(|(place, row)| {
+                wanted::now_and_then(place);
+                found.prove(seals, &eras, row)
+            })
+        };
+        let proved = async { aside::computed(all) };
         let (read, proved) = tokio::join!(walk.next(connection), proved);
         proved?;
         next = read;

@@ -3,7 +3,7 @@
 //! A table that is made later is listed here, beside its migration; one that is neither here nor excused turns a test
 //! red. So does a column that is neither under the seal nor excused.
 
-use super::{Seals, Signing, noted, same};
+use super::{Seals, Signing, are_same, noted, same};
 use crate::auth::{invitation, recovery, session, sign_in, user};
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -339,22 +339,38 @@ impl Table {
 
     /// The seal of a row. `beside` are rows of another table that belong to it.
     pub fn seal(&self, seals: &Seals, salt: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<String> {
-        if values.len() != self.columns.len() {
-            return Err(Error::internal("a row that is to be sealed is not whole"));
-        }
         match from_hex::<SALT>(salt) {
-            Some(own) => {
-                let mut signing = self.signing(seals, own);
-                self.sign(&mut signing, values);
-                for line in beside {
-                    LINES.sign(&mut signing, line);
-                }
-                let tag = signing.tag();
-                let tag = tag.as_ref().iter().take(TAG);
-                Ok(STANDARD_NO_PAD.encode(own.iter().chain(tag).copied().collect::<Vec<u8>>()))
+            Some(salt) => Ok(STANDARD_NO_PAD.encode(self.own_seal(seals, salt, values, beside)?)),
+            None => {
+                self.is_whole(values)?;
+                Ok(self.former_seal(seals, salt, values, beside))
             }
-            None => Ok(self.former_seal(seals, salt, values, beside)),
         }
+    }
+
+    fn is_whole(&self, values: &[Value]) -> Result<()> {
+        let is_whole = values.len() == self.columns.len();
+        is_whole.then_some(()).ok_or_else(|| Error::internal("a row that is to be sealed is not whole"))
+    }
+
+    /// The bytes of a seal: its salt, and what of the signature it has.
+    fn own_seal(
+        &self,
+        seals: &Seals,
+        salt: [u8; SALT],
+        values: &[Value],
+        beside: &[Vec<Value>],
+    ) -> Result<[u8; SALT + TAG]> {
+        self.is_whole(values)?;
+        let mut signing = self.signing(seals, salt);
+        self.sign(&mut signing, values);
+        for line in beside {
+            LINES.sign(&mut signing, line);
+        }
+        let (mut seal, tag) = ([0; SALT + TAG], signing.tag());
+        seal[..SALT].copy_from_slice(&salt);
+        seal[SALT..].copy_from_slice(&tag.as_ref()[..TAG]);
+        Ok(seal)
     }
 
     /// Begins the signature of a row.
@@ -429,8 +445,17 @@ impl Table {
 
     /// Whether a row's seal is its own.
     pub fn fits(&self, seals: &Seals, seal: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<bool> {
-        let Some(salt) = salt_of(seal) else { return Ok(false) };
-        Ok(same(&self.seal(seals, &salt, values, beside)?, seal))
+        if seal.len() != LENGTH {
+            let Some(salt) = seal.get(..FORMER_SALT) else { return Ok(false) };
+            return Ok(same(&self.seal(seals, salt, values, beside)?, seal));
+        }
+        // Each digit says something: no two texts of this length are the same bytes.
+        let mut bytes = [0; SALT + TAG];
+        if STANDARD_NO_PAD.decode_slice(seal, &mut bytes) != Ok(SALT + TAG) {
+            return Ok(false);
+        }
+        let [salt @ .., _, _, _, _, _, _, _, _, _] = bytes;
+        Ok(are_same(&self.own_seal(seals, salt, values, beside)?, &bytes))
     }
 }
 
@@ -467,15 +492,6 @@ pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
 /// What tells one writing of a row from another: the same row, written again, has another seal.
 pub fn salt() -> Result<String> {
     Ok(crate::texts::hex(&crate::ids::random_bytes::<SALT>()?))
-}
-
-/// What a seal was made with.
-fn salt_of(seal: &str) -> Option<Cow<'_, str>> {
-    if seal.len() != LENGTH {
-        return seal.get(..FORMER_SALT).map(Cow::Borrowed);
-    }
-    let bytes = STANDARD_NO_PAD.decode(seal).ok()?;
-    bytes.get(..SALT).map(|salt| Cow::Owned(crate::texts::hex(salt)))
 }
 
 /// So many bytes of hexadecimal digits, and no more.
