@@ -75,7 +75,8 @@ impl Engine {
             Purpose::Writing | Purpose::Reading => None,
         };
         let readers = asked.readers.max(1);
-        let half = asked.page_cache_kib / 2;
+        // Where nobody writes, those who read have all of it.
+        let half = if reads_only { asked.page_cache_kib } else { asked.page_cache_kib / 2 };
         // The door asks for a few rows by key, and shares with the readers.
         let share = (half / (readers + 1)).max(LEAST_CACHE_KIB);
         let opening = |access, cache_kib| Opening {
