@@ -37,18 +37,17 @@ answers::of_row! {
     }
 }
 
-/// Adds all lines up to an entry to the sums of a walk, and tells it what of them is in force.
-pub(super) async fn add(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()> {
-    add_sums(walk, reader, until).await?;
-    let mut last = BEFORE_THE_FIRST;
+/// Adds the lines of a range to the sums of a walk, and tells it what of their entries is in force.
+pub(super) async fn add(walk: &mut Walk, reader: &Reader<'_>, (after, until): (i64, i64)) -> Result<()> {
+    add_sums(walk, reader, (after, until)).await?;
+    let mut last = Ord::max(after, BEFORE_THE_FIRST);
     loop {
         let headers = next_headers(reader, last, until).await?;
         let Some(end) = headers.last().map(|header| header.number) else { return Ok(()) };
         walk.entries += headers.len();
+        reader.read(headers.len());
         stand(reader, &headers, &mut walk.live).await?;
-        let abroad = of(reader, until)
-            .filter(Column::EntryNumber.gt(last))
-            .filter(Column::EntryNumber.lte(end))
+        let abroad = of(reader, (last, end))
             .filter(Column::AccountId.is_in(walk.purses.accounts()))
             .filter(Column::Currency.ne(reader.company().base_currency.as_str()))
             .order_by_asc(Column::EntryNumber)
@@ -66,15 +65,18 @@ pub(super) async fn add(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Res
     }
 }
 
-fn of(reader: &Reader<'_>, until: i64) -> Select<entry_lines::Entity> {
-    entry_lines::Entity::find().filter(Column::BusinessId.eq(reader.id())).filter(Column::EntryNumber.lte(until))
+fn of(reader: &Reader<'_>, (after, until): (i64, i64)) -> Select<entry_lines::Entity> {
+    entry_lines::Entity::find()
+        .filter(Column::BusinessId.eq(reader.id()))
+        .filter(Column::EntryNumber.gt(after))
+        .filter(Column::EntryNumber.lte(until))
 }
 
-async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()> {
+async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, range: (i64, i64)) -> Result<()> {
     let column = |of: Column| Expr::col(of);
     let debit: SimpleExpr =
         CaseStatement::new().case(column(Column::Amount).gt(0), column(Column::Amount)).finally(0).into();
-    let days = of(reader, until)
+    let days = of(reader, range)
         .select_only()
         .columns([Column::AccountId, Column::Currency, Column::Date])
         .column_as(reader.sum(debit), "debit")
@@ -91,7 +93,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, until: i64) -> Result<()
         walk.add_sums((account_id, &currency, date), (debit, debit - amount, own, lines.into()));
     }
     reader.pause().await?;
-    let parties = of(reader, until)
+    let parties = of(reader, range)
         .filter(Column::PartyId.is_not_null())
         .select_only()
         .columns([Column::PartyId, Column::AccountId, Column::Currency])

@@ -1,7 +1,7 @@
 //! What is kept of money by day, recomputed from the lines of the ledger.
 
 use super::rollups::{compare, of_money};
-use super::{Check, Wide, shown};
+use super::{Check, Range, Wide, shown};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -15,10 +15,34 @@ use std::collections::BTreeMap;
 /// The day, the account, and what the entries are.
 type Key = (Day, RecordId, DocumentKind, EntryKind);
 
-/// What accounts were moved by in entries that moved money: the lines on the other side of it.
-async fn moved(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
+/// What accounts were moved by in entries that moved money, as far as these were read: the lines on the other side of it.
+#[derive(Default)]
+pub(super) struct Moved(BTreeMap<Key, Wide>);
+
+impl Moved {
+    pub(super) async fn add_lines(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
+        for (key, amount) in moved(reader, range.all_entries()).await? {
+            *self.0.entry(key).or_default() += amount;
+        }
+        Ok(())
+    }
+
+    pub(super) fn add(&mut self, others: Self) {
+        for (key, amount) in others.0 {
+            *self.0.entry(key).or_default() += amount;
+        }
+    }
+}
+
+async fn moved(reader: &Reader<'_>, (after, until): (i64, i64)) -> Result<Vec<(Key, Wide)>> {
     let money: Vec<RecordId> = of_money(reader).await?.into_keys().collect();
-    let own = || entry_lines::Entity::find().select_only().filter(entry_lines::Column::BusinessId.eq(reader.id()));
+    let own = || {
+        entry_lines::Entity::find()
+            .select_only()
+            .filter(entry_lines::Column::BusinessId.eq(reader.id()))
+            .filter(entry_lines::Column::EntryNumber.gt(after))
+            .filter(entry_lines::Column::EntryNumber.lte(until))
+    };
     let that_move_money = own()
         .column(entry_lines::Column::EntryNumber)
         .filter(entry_lines::Column::AccountId.is_in(money.iter().copied()))
@@ -47,17 +71,19 @@ async fn moved(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
     Ok(moved.into_iter().map(|(day, account, of, kind, amount)| ((day, account, of, kind), amount.into())).collect())
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let right = moved(reader).await?;
-    let kept =
-        cash_days::Entity::find().filter(cash_days::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
-    let kept: BTreeMap<Key, Wide> = kept
-        .into_iter()
-        .map(|row| ((row.date, row.account_id, row.document_kind, row.kind), Wide::from(row.amount.units())))
-        .collect();
-    let all = |sums: &BTreeMap<Key, Wide>| -> Wide { sums.values().sum() };
-    let (left, told) = (shown(all(&kept)), shown(all(&right)));
-    let name = |(day, account, of, kind): &Key| format!("account {account} on {day}, {of} {kind}");
-    let findings = compare(kept, &right, name);
-    Ok(Check::of("V4j", "Money by day equals the lines", left, told, findings))
+impl Moved {
+    pub(super) async fn check(self, reader: &Reader<'_>) -> Result<Check> {
+        let Self(right) = self;
+        let kept =
+            cash_days::Entity::find().filter(cash_days::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
+        let kept: BTreeMap<Key, Wide> = kept
+            .into_iter()
+            .map(|row| ((row.date, row.account_id, row.document_kind, row.kind), Wide::from(row.amount.units())))
+            .collect();
+        let all = |sums: &BTreeMap<Key, Wide>| -> Wide { sums.values().sum() };
+        let (left, told) = (shown(all(&kept)), shown(all(&right)));
+        let name = |(day, account, of, kind): &Key| format!("account {account} on {day}, {of} {kind}");
+        let findings = compare(kept, &right, name);
+        Ok(Check::of("V4j", "Money by day equals the lines", left, told, findings))
+    }
 }

@@ -11,6 +11,7 @@ mod crossing;
 mod goods;
 mod live;
 mod numbers;
+mod parts;
 mod party_months;
 mod progress;
 mod purses;
@@ -25,25 +26,23 @@ mod subledgers;
 mod tally;
 mod tax_months;
 mod taxes;
+mod telling;
 mod trade_months;
 mod walk;
 mod years;
 
 pub use self::goods::{Kept, Off};
-pub use self::taxes::{Documents as TaxedDocuments, end_of_part};
+pub use self::parts::{By, Key, Part, Piece, Pieces, Proved, Range};
 
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
-use answers::Ask;
 use async_trait::async_trait;
 use schema::reader::Reader;
 use schema::tables::documents::Whose;
-use schema::tables::entries;
 use schema::written::Written;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -169,14 +168,23 @@ impl Findings {
 
     /// With those of another part of the same check.
     fn with(mut self, others: Self) -> Self {
-        others.0.into_iter().for_each(|finding| self.add(finding));
+        self.add_all(others);
         self
+    }
+
+    fn add_all(&mut self, others: Self) {
+        others.0.into_iter().for_each(|finding| self.add(finding));
     }
 }
 
 /// What is kept of a document. Where that cannot be read, that is found, and the others are judged all the same.
 fn kept<T: DeserializeOwned>(whose: Whose<'_>, written: &Written, findings: &mut Findings) -> Result<Option<T>> {
-    match whose.read(written) {
+    found(whose.read(written), findings)
+}
+
+/// The same of what was read, or could not be.
+fn found<T>(kept: Result<T>, findings: &mut Findings) -> Result<Option<T>> {
+    match kept {
         Ok(kept) => Ok(Some(kept)),
         Err(Error::Tampered { what, .. }) => {
             findings.add(what);
@@ -205,111 +213,13 @@ pub trait Told: Sync {
 
 /// The digest of a company's ledger.
 pub async fn digest(reader: &Reader<'_>) -> Result<String> {
-    Ok(Walk::along(reader, BEFORE_THE_FIRST).await?.digest.finish())
+    let digest = Walk::along(reader, Range::default(), BEFORE_THE_FIRST).await?.digest();
+    digest.ok_or_else(|| Error::internal("no ledger was told from its first entry on"))
 }
 
 /// Where a company's ledger is not what the facts of its stock come to, and the last day that is closed.
 pub async fn off(reader: &Reader<'_>) -> Result<(Vec<Off>, Option<Day>)> {
     goods::off(reader).await
-}
-
-/// What is proved by itself, beside the rest: nothing that one finds is used by another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// The ledger, line by line, and what is held against its sums.
-    Ledger,
-    /// What is kept of tax by month, beside its facts.
-    TaxMonths,
-    /// What is kept of trade by month and of money by day, beside the lines.
-    TradeMonths,
-    /// What words are looked for by, beside what documents say.
-    Search,
-    /// What open items and stock say of their own history.
-    History,
-    /// Taxes beside the ledger's lines.
-    Taxes,
-    /// Taxes beside the documents that made them. It can be proved part by part.
-    TaxedDocuments,
-    /// Stock, by a replay of its own.
-    Goods,
-    /// Orders and notes.
-    Orders,
-    /// What was taken of what.
-    Shares,
-    /// Numbers, and what is kept for repeats.
-    Numbers,
-}
-
-/// What a part came to.
-#[derive(Debug)]
-pub struct Proved {
-    pub checks: Vec<Check>,
-    /// The ledger's digest, where it was read.
-    pub digest: Option<String>,
-}
-
-impl Part {
-    /// Those that are proved as a whole, the dearest first.
-    pub const WHOLE: [Self; 10] = [
-        Self::Ledger,
-        Self::TradeMonths,
-        Self::TaxMonths,
-        Self::Search,
-        Self::History,
-        Self::Taxes,
-        Self::Goods,
-        Self::Orders,
-        Self::Shares,
-        Self::Numbers,
-    ];
-
-    /// Entries up to `trusted` are not judged again one by one; their lines are summed, and all that is kept beside them is
-    /// held against the sums.
-    pub async fn prove(self, reader: &Reader<'_>, told: &dyn Told, trusted: i64) -> Result<Proved> {
-        let checks = match self {
-            Self::Ledger => {
-                let (checks, digest) = rollups::ledger(reader, trusted).await?;
-                return Ok(Proved { checks, digest });
-            }
-            Self::TaxMonths => vec![tax_months::check(reader).await?],
-            Self::TradeMonths => vec![
-                trade_months::check(reader).await?,
-                cash_days::check(reader).await?,
-                party_months::check(reader).await?,
-            ],
-            Self::Search => vec![search::check(reader).await?],
-            Self::History => subledgers::beside_history(reader).await?,
-            Self::Taxes => taxes::of_ledger(reader).await?,
-            Self::TaxedDocuments => TaxedDocuments::of_part(reader, told, (None, None)).await?.checks(),
-            Self::Goods => goods::checks(reader).await?,
-            Self::Orders => progress::checks(reader).await?,
-            Self::Shares => {
-                vec![shares::check(reader).await?, courses::check(reader).await?, counts::check(reader).await?]
-            }
-            Self::Numbers => vec![numbers::numbers(reader).await?, crossing::kept_answers(reader).await?],
-        };
-        Ok(Proved { checks, digest: None })
-    }
-}
-
-/// As many entries as are summed at a time. Books of tests are divided as well.
-const SUMMED: u64 = if cfg!(debug_assertions) { 48 } else { 4_000 };
-/// Before every number, whoever put it there, and behind.
-const BEFORE_ALL: i64 = i64::MIN;
-const BEHIND_ALL: i64 = i64::MAX;
-
-/// Numbers of entries from behind one of them up to another, so many entries; at the end all that is left.
-async fn summed(reader: &Reader<'_>, after: i64) -> Result<(i64, i64)> {
-    let last = entries::Entity::find()
-        .select_only()
-        .column(entries::Column::Number)
-        .filter(entries::Column::BusinessId.eq(reader.id()))
-        .filter(entries::Column::Number.gt(after))
-        .order_by_asc(entries::Column::Number)
-        .offset(SUMMED - 1)
-        .limit(1);
-    let last: Option<i64> = last.column_of(&reader.db).await?.pop();
-    Ok((after, last.unwrap_or(BEHIND_ALL)))
 }
 
 fn wide(debit: BookMoney, credit: BookMoney, own: Money, lines: i64) -> Sums {

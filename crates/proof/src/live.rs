@@ -68,6 +68,14 @@ impl Live {
         Self { looked: Some(looked), ..Self::default() }
     }
 
+    /// With what others found, of other entries or of the same.
+    pub(super) fn add(&mut self, other: Self) {
+        for (sum, others) in self.sums.iter_mut().zip(other.sums) {
+            *sum = sum.wrapping_add(others);
+        }
+        (self.begun, self.standing) = (self.begun + other.begun, self.standing + other.standing);
+    }
+
     /// An entry that stands until it is taken back.
     pub(super) fn begins(&mut self, entry: RecordId, document: RecordId) {
         self.begun += 1;

@@ -1,14 +1,14 @@
 //! What is kept of parties by month, recomputed from the lines of the ledger and the history of open items.
 
 use super::rollups::compare;
-use super::{Check, Wide, shown};
+use super::{Check, Range, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::party_months;
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement, Value};
 use std::collections::BTreeMap;
 
 /// The party, the account, the currency and the month.
@@ -17,7 +17,7 @@ type Key = (Named, RecordId, String, String);
 type Sums = [Wide; 4];
 
 answers::of_row! {
-    struct Moved {
+    struct OfMonth {
         party_id: Named,
         account_id: RecordId,
         currency: String,
@@ -27,50 +27,83 @@ answers::of_row! {
     }
 }
 
-async fn summed(reader: &Reader<'_>, table: &str, [first, second]: [&str; 2]) -> Result<Vec<Moved>> {
-    let backend = reader.db.get_database_backend();
-    let month = match backend {
-        DbBackend::Postgres => "to_char(DATE '1970-01-01' + date::int, 'YYYY-MM')",
-        _ => "strftime('%Y-%m', date * 86400, 'unixepoch')",
-    };
-    let asked = format!(
-        "SELECT party_id, account_id, currency, {month} AS month, CAST(SUM({first}) AS bigint) AS first, \
-         CAST(SUM({second}) AS bigint) AS second FROM {table} WHERE business_id = $1 AND party_id IS NOT NULL \
-         GROUP BY 1, 2, 3, 4"
-    );
-    let asked = Statement::from_sql_and_values(backend, asked, [reader.id().into()]);
-    Ok(reader.db.answer(asked).await?.read::<Moved>()?)
-}
+/// What lines and moves of open items come to, as far as they were read.
+#[derive(Default)]
+pub(super) struct Moved(BTreeMap<Key, Sums>);
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let mut right: BTreeMap<Key, Sums> = BTreeMap::new();
-    for (table, columns, at) in
-        [("entry_lines", ["amount", "currency_amount"], 0), ("open_item_moves", ["amount", "base"], 2)]
-    {
-        reader.pause().await?;
-        for moved in summed(reader, table, columns).await? {
+impl Moved {
+    pub(super) async fn add_lines(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
+        let (after, until) = range.all_entries();
+        let bounds = [Some(("entry_number > ", after.into())), Some(("entry_number <= ", until.into()))];
+        self.add_summed(reader, ("entry_lines", ["amount", "currency_amount"], 0), bounds).await
+    }
+
+    pub(super) async fn add_moves(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
+        let (after, until) = range.records();
+        let bounds = [after.map(|after| ("id > ", after.into())), until.map(|until| ("id <= ", until.into()))];
+        self.add_summed(reader, ("open_item_moves", ["amount", "base"], 2), bounds).await
+    }
+
+    async fn add_summed(
+        &mut self,
+        reader: &Reader<'_>,
+        (table, [first, second], at): (&str, [&str; 2], usize),
+        bounds: [Option<(&str, Value)>; 2],
+    ) -> Result<()> {
+        let backend = reader.db.get_database_backend();
+        let month = match backend {
+            DbBackend::Postgres => "to_char(DATE '1970-01-01' + date::int, 'YYYY-MM')",
+            _ => "strftime('%Y-%m', date * 86400, 'unixepoch')",
+        };
+        let mut values = vec![reader.id().into()];
+        let mut within = String::new();
+        for (bound, value) in bounds.into_iter().flatten() {
+            values.push(value);
+            within.push_str(&format!(" AND {bound}${}", values.len()));
+        }
+        let asked = format!(
+            "SELECT party_id, account_id, currency, {month} AS month, CAST(SUM({first}) AS bigint) AS first, \
+             CAST(SUM({second}) AS bigint) AS second FROM {table} WHERE business_id = $1 AND party_id IS NOT NULL{within} \
+             GROUP BY 1, 2, 3, 4"
+        );
+        let asked = Statement::from_sql_and_values(backend, asked, values);
+        for moved in reader.db.answer(asked).await?.read::<OfMonth>()? {
             let key = (moved.party_id, moved.account_id, moved.currency, moved.month);
-            let sums = right.entry(key).or_default();
+            let sums = self.0.entry(key).or_default();
             sums[at] += Wide::from(moved.first);
             sums[at + 1] += Wide::from(moved.second);
         }
+        Ok(())
     }
-    let kept = party_months::Entity::find()
-        .filter(party_months::Column::BusinessId.eq(reader.id()))
-        .models(&reader.db)
-        .await?;
-    let kept: BTreeMap<Key, Sums> = kept
-        .into_iter()
-        .map(|row| {
-            let sums = [row.amount.units(), row.currency_amount.units(), row.moved.units(), row.base_moved.units()];
-            ((row.party_id, row.account_id, row.currency, row.month), sums.map(Wide::from))
-        })
-        .collect();
-    let all = |sums: &BTreeMap<Key, Sums>| -> Wide { sums.values().map(|sums| sums[0]).sum() };
-    let (left, told) = (shown(all(&kept)), shown(all(&right)));
-    let name = |(party, account, currency, month): &Key| {
-        format!("party {} on account {account} {currency} in {month}", party.as_written())
-    };
-    let findings = compare(kept, &right, name);
-    Ok(Check::of("V4l", "Months of parties equal the lines", left, told, findings))
+
+    pub(super) fn add(&mut self, others: Self) {
+        for (key, more) in others.0 {
+            let sums = self.0.entry(key).or_default();
+            *sums = std::array::from_fn(|place| sums[place] + more[place]);
+        }
+    }
+}
+
+impl Moved {
+    pub(super) async fn check(self, reader: &Reader<'_>) -> Result<Check> {
+        let Self(right) = self;
+        let kept = party_months::Entity::find()
+            .filter(party_months::Column::BusinessId.eq(reader.id()))
+            .models(&reader.db)
+            .await?;
+        let kept: BTreeMap<Key, Sums> = kept
+            .into_iter()
+            .map(|row| {
+                let sums = [row.amount.units(), row.currency_amount.units(), row.moved.units(), row.base_moved.units()];
+                ((row.party_id, row.account_id, row.currency, row.month), sums.map(Wide::from))
+            })
+            .collect();
+        let all = |sums: &BTreeMap<Key, Sums>| -> Wide { sums.values().map(|sums| sums[0]).sum() };
+        let (left, told) = (shown(all(&kept)), shown(all(&right)));
+        let name = |(party, account, currency, month): &Key| {
+            format!("party {} on account {account} {currency} in {month}", party.as_written())
+        };
+        let findings = compare(kept, &right, name);
+        Ok(Check::of("V4l", "Months of parties equal the lines", left, told, findings))
+    }
 }

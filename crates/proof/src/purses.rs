@@ -58,6 +58,11 @@ impl Purses {
         }
     }
 
+    /// With what later entries say.
+    pub(super) fn add(&mut self, later: Self) {
+        self.told.extend(later.told);
+    }
+
     /// The accounts of money.
     pub(super) fn accounts(&self) -> Vec<RecordId> {
         self.accounts.keys().copied().collect()

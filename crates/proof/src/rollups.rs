@@ -1,9 +1,12 @@
 //! The sums that are kept beside the lines, recomputed.
 
 use super::crossing::accounts_are_our_own;
-use super::standings::documents_stand;
+use super::live::Live;
+use super::settled::{Explained, judge_allocations};
+use super::standings::{documents_stand, stand};
+use super::subledgers::OpenDays;
 use super::walk::{Sums, Walk};
-use super::{Check, Findings, Wide, shown, subledgers, wide, years};
+use super::{By, Check, Findings, Proved, Range, Wide, shown, subledgers, wide, years};
 use crate::BEFORE_THE_FIRST;
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -20,35 +23,79 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use words::sums::Sums as _;
 
-/// The ledger after an entry that is trusted, and all that is held against it. Its digest is answered as well, where none is.
-pub(super) async fn ledger(reader: &Reader<'_>, trusted: i64) -> Result<(Vec<Check>, Option<String>)> {
-    let mut walk = Walk::along(reader, trusted).await?;
-    let head = books::Entity::find_by_id(reader.id()).one(&reader.db).await?;
-    let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
-    let take = |findings: &mut Findings| std::mem::take(findings);
-    let (debit, credit) = (shown(walk.debit), shown(walk.credit));
-    let mut checks = vec![
-        Check::of("V1", "Every entry balances", debit, credit, take(&mut walk.unbalanced)),
-        Check::of("V1b", "Entries are numbered without a gap", walk.entries, last, take(&mut walk.gaps)),
-        months_balance(&walk),
-        control_accounts(reader, &walk).await?,
-    ];
-    checks.extend(rollups(reader, &walk).await?);
-    reader.pause().await?;
-    checks.push(accounts_are_our_own(reader, &walk).await?);
-    checks.extend(subledgers::beside_ledger(reader, &mut walk).await?);
-    checks.push(opened(reader, &walk)?);
-    checks.push(std::mem::take(&mut walk.purses).check());
-    checks.push(years::check(reader, &walk).await?);
-    checks.push(documents_stand(reader, &mut walk.live).await?);
-    let odd = take(&mut walk.odd_reversals);
-    let reversals = "Every reversal takes back its entry to the cent";
-    checks.push(Check::of("V11b", reversals, walk.mirrored, walk.reversals, odd));
-    let locked = take(&mut walk.locked);
-    checks.push(Check::of("V12", "Nothing was posted behind a hard lock", locked.0.len(), 0, locked));
-    let odd = take(&mut walk.odd_amounts);
-    checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
-    Ok((checks, (trusted == BEFORE_THE_FIRST).then(|| walk.digest.finish())))
+/// The ledger, and all that is held against it, as far as it was read.
+#[derive(Default)]
+pub struct Ledger {
+    walk: Option<Walk>,
+    /// What stands for entries, beside those that are in force.
+    live: Live,
+    open: OpenDays,
+    explained: Explained,
+    odd_allocations: Findings,
+    odd_documents: Findings,
+}
+
+impl Ledger {
+    pub(super) async fn of_part(reader: &Reader<'_>, (by, range): (By, Range), trusted: i64) -> Result<Self> {
+        let mut ledger = Self::default();
+        match by {
+            By::Moves => ledger.open = OpenDays::of_part(reader, range).await?,
+            By::OpenItems => ledger.explained = Explained::of_part(reader, range).await?,
+            By::Allocations => {
+                judge_allocations(reader, range, &mut ledger.live, &mut ledger.odd_allocations).await?;
+            }
+            By::Documents => stand(reader, range, &mut ledger.live, &mut ledger.odd_documents).await?,
+            By::Whole | By::Entries | By::Blocks => ledger.walk = Some(Walk::along(reader, range, trusted).await?),
+        }
+        Ok(ledger)
+    }
+
+    pub(super) fn add(&mut self, behind: Self) {
+        match (&mut self.walk, behind.walk) {
+            (Some(walk), Some(behind)) => walk.add(behind),
+            (walk, behind) => *walk = walk.take().or(behind),
+        }
+        self.live.add(behind.live);
+        self.open.add(behind.open);
+        self.explained.add(behind.explained);
+        self.odd_allocations.add_all(behind.odd_allocations);
+        self.odd_documents.add_all(behind.odd_documents);
+    }
+
+    /// All that is held against the lines that were read.
+    pub(super) async fn close(self, reader: &Reader<'_>) -> Result<Proved> {
+        let Self { walk, mut live, open, explained, odd_allocations, odd_documents } = self;
+        let mut walk = walk.ok_or_else(|| Error::internal("nobody walked along the ledger"))?;
+        walk.sum_up();
+        live.add(std::mem::take(&mut walk.live));
+        let head = books::Entity::find_by_id(reader.id()).one(&reader.db).await?;
+        let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
+        let take = |findings: &mut Findings| std::mem::take(findings);
+        let (debit, credit) = (shown(walk.debit), shown(walk.credit));
+        let mut checks = vec![
+            Check::of("V1", "Every entry balances", debit, credit, take(&mut walk.unbalanced)),
+            Check::of("V1b", "Entries are numbered without a gap", walk.entries, last, take(&mut walk.gaps)),
+            months_balance(&walk),
+            control_accounts(reader, &walk).await?,
+        ];
+        checks.extend(rollups(reader, &walk).await?);
+        reader.pause().await?;
+        checks.push(accounts_are_our_own(reader, &walk).await?);
+        let [items, stock, notes] = subledgers::beside_ledger(reader, &walk, &open).await?;
+        checks.extend([items, explained.check(odd_allocations), stock, notes]);
+        checks.push(opened(reader, &walk)?);
+        checks.push(std::mem::take(&mut walk.purses).check());
+        checks.push(years::check(reader, &walk).await?);
+        checks.push(documents_stand(reader, &live, odd_documents).await?);
+        let odd = take(&mut walk.odd_reversals);
+        let reversals = "Every reversal takes back its entry to the cent";
+        checks.push(Check::of("V11b", reversals, walk.mirrored, walk.reversals, odd));
+        let locked = take(&mut walk.locked);
+        checks.push(Check::of("V12", "Nothing was posted behind a hard lock", locked.0.len(), 0, locked));
+        let odd = take(&mut walk.odd_amounts);
+        checks.push(Check::of("V14", "Every amount is whole in its currency", odd.0.len(), 0, odd));
+        Ok(Proved { checks, digest: walk.digest() })
+    }
 }
 
 /// The accounts of money, their codes, and the last entry of each that was carried at what it said.

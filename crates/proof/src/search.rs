@@ -1,7 +1,7 @@
 //! What words are looked for by, held against what documents say: each of them waits for a block, or is in one that has all
 //! of its letters.
 
-use super::{Check, Findings};
+use super::{Check, Findings, Range};
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
@@ -9,7 +9,7 @@ use schema::among::on;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, WHOSE, documents, search_blocks, search_waiting};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::grams::{self, BLOCK};
 
@@ -18,45 +18,71 @@ fn met(id: RecordId) -> u64 {
     id.0.as_u64_pair().1
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let own = documents::Column::BusinessId.eq(reader.id());
-    let waiting = Query::select()
-        .column(search_waiting::Column::DocumentId)
-        .from(search_waiting::Entity)
-        .and_where(Expr::col((search_waiting::Entity, search_waiting::Column::BusinessId)).eq(reader.id()))
-        .take();
-    // Those that wait are looked into one by one.
-    let right = documents::Entity::find().filter(own.clone()).filter(documents::Column::Id.not_in_subquery(waiting));
-    let right = right.count(&reader.db).await?;
-    let mut blocks: Vec<i64> = search_blocks::Entity::find()
-        .select_only()
-        .column(search_blocks::Column::Block)
-        .filter(search_blocks::Column::BusinessId.eq(reader.id()))
-        .filter(search_blocks::Column::Portion.eq(WHOSE))
-        .column_of(&reader.db)
-        .await?;
-    blocks.sort_unstable();
-    let mut findings = Findings::default();
-    let (mut found, mut missed) = (HashSet::new(), HashMap::new());
-    for block in blocks {
-        reader.pause().await?;
-        let (told, is_whole) = of_block(reader, block).await?;
-        if !is_whole {
-            findings.add(format!("block {block} cannot be read"));
+/// The documents that blocks tell of, as far as these were read.
+#[derive(Default)]
+pub struct Found {
+    found: HashSet<u64>,
+    /// Another block may tell of it since it changed.
+    missed: HashMap<u64, RecordId>,
+    torn: Findings,
+}
+
+impl Found {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let (after, until) = range.numbers();
+        let mut blocks = search_blocks::Entity::find()
+            .select_only()
+            .column(search_blocks::Column::Block)
+            .filter(search_blocks::Column::BusinessId.eq(reader.id()))
+            .filter(search_blocks::Column::Portion.eq(WHOSE));
+        if let Some(after) = after {
+            blocks = blocks.filter(search_blocks::Column::Block.gt(after));
         }
-        for (id, is_found) in told {
-            if is_found {
-                found.insert(met(id));
-            } else {
-                // Another block may tell of it since it changed.
-                missed.insert(met(id), id);
+        if let Some(until) = until {
+            blocks = blocks.filter(search_blocks::Column::Block.lte(until));
+        }
+        let blocks = blocks.order_by_asc(search_blocks::Column::Block);
+        let mut found = Self::default();
+        for block in blocks.column_of::<i64>(&reader.db).await? {
+            reader.pause().await?;
+            let (told, is_whole) = of_block(reader, block).await?;
+            if !is_whole {
+                found.torn.add(format!("block {block} cannot be read"));
+            }
+            for (id, is_found) in told {
+                if is_found {
+                    found.found.insert(met(id));
+                } else {
+                    found.missed.insert(met(id), id);
+                }
             }
         }
+        Ok(found)
     }
-    for (_, id) in missed.iter().filter(|(met, _)| !found.contains(met)) {
-        findings.add(format!("words of document {id} are not found"));
+
+    pub(super) fn add(&mut self, others: Self) {
+        self.found.extend(others.found);
+        self.missed.extend(others.missed);
+        self.torn.add_all(others.torn);
     }
-    Ok(Check::of("V4k", "Words find the documents that have them", found.len(), right, findings))
+
+    pub(super) async fn check(self, reader: &Reader<'_>) -> Result<Check> {
+        let Self { found, missed, torn: mut findings } = self;
+        let waiting = Query::select()
+            .column(search_waiting::Column::DocumentId)
+            .from(search_waiting::Entity)
+            .and_where(Expr::col((search_waiting::Entity, search_waiting::Column::BusinessId)).eq(reader.id()))
+            .take();
+        // Those that wait are looked into one by one.
+        let right = documents::Entity::find()
+            .filter(documents::Column::BusinessId.eq(reader.id()))
+            .filter(documents::Column::Id.not_in_subquery(waiting));
+        let right = right.count(&reader.db).await?;
+        for (_, id) in missed.iter().filter(|(met, _)| !found.contains(met)) {
+            findings.add(format!("words of document {id} are not found"));
+        }
+        Ok(Check::of("V4k", "Words find the documents that have them", found.len(), right, findings))
+    }
 }
 
 /// The documents of a block that do not wait, and whether it has all letters of each; and whether all of it can be read.

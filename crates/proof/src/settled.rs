@@ -2,8 +2,9 @@
 //! not grow with the books.
 
 use super::live::Live;
+use super::parts::within as in_range;
 use super::subledgers::{OfItem, column};
-use super::{Check, Findings, PORTION, Wide, shown};
+use super::{Check, Findings, PORTION, Range, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
@@ -18,51 +19,73 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, Quer
 use std::collections::{HashMap, HashSet};
 use words::sums::Sums as _;
 
-/// The next open items by their keys.
-async fn items_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<open_items::Model>> {
-    let mut items = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(reader.id()));
-    if let Some(last) = last {
-        items = items.filter(open_items::Column::Id.gt(last));
-    }
+/// The next open items of a range by their keys.
+async fn items_after(reader: &Reader<'_>, range: Range, last: Option<RecordId>) -> Result<Vec<open_items::Model>> {
+    let items = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(reader.id()));
+    let items = in_range(items, open_items::Column::Id, range.behind(last));
     Ok(items.order_by_asc(open_items::Column::Id).limit(PORTION).models(&reader.db).await?)
 }
 
-pub(super) async fn items_follow_history(reader: &Reader<'_>) -> Result<Check> {
-    let mut findings = Findings::default();
-    let (mut left, mut right): (Wide, Wide) = (0, 0);
-    let mut last = None;
-    loop {
-        let items = items_after(reader, last).await?;
-        let Some(end) = items.last() else { break };
-        last = Some(end.id);
-        reader.pause().await?;
-        let moved = history(reader)
-            .filter(open_item_moves::Column::OpenItemId.is_in(items.iter().map(|item| item.id)))
-            .read::<OfItem>(&reader.db)
-            .await?;
-        let moved: HashMap<RecordId, (i64, i64)> = moved.into_iter().map(|row| (row.id, (row.own, row.base))).collect();
-        for item in items {
-            let history = moved.sum_of(&item.id);
-            left += Wide::from(item.base_open.units());
-            right += Wide::from(history.1);
-            judge_item(&item, history, &mut findings);
+/// Open items beside their history, as far as they were read.
+#[derive(Default)]
+pub(super) struct Histories {
+    left: Wide,
+    right: Wide,
+    findings: Findings,
+}
+
+impl Histories {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let mut found = Self::default();
+        let mut last = None;
+        loop {
+            let items = items_after(reader, range, last).await?;
+            let Some(end) = items.last() else { return Ok(found) };
+            last = Some(end.id);
+            reader.pause().await?;
+            let moved = history(reader)
+                .filter(open_item_moves::Column::OpenItemId.is_in(items.iter().map(|item| item.id)))
+                .read::<OfItem>(&reader.db)
+                .await?;
+            let moved: HashMap<RecordId, (i64, i64)> =
+                moved.into_iter().map(|row| (row.id, (row.own, row.base))).collect();
+            for item in items {
+                let history = moved.sum_of(&item.id);
+                found.left += Wide::from(item.base_open.units());
+                found.right += Wide::from(history.1);
+                judge_item(&item, history, &mut found.findings);
+            }
         }
     }
-    // Those of items that are gone: what is left of them must be nothing.
-    let there = open_items::Entity::find()
-        .select_only()
-        .column(open_items::Column::Id)
-        .filter(open_items::Column::BusinessId.eq(reader.id()));
-    let sums = || [open_item_moves::Column::Base, open_item_moves::Column::Amount].map(|one| reader.sum(column(one)));
-    let [base, own] = sums();
-    let gone = history(reader)
-        .filter(open_item_moves::Column::OpenItemId.not_in_subquery(QueryTrait::into_query(there)))
-        .having(base.ne(0).or(own.ne(0)))
-        .limit(PORTION);
-    for row in gone.read::<OfItem>(&reader.db).await? {
-        findings.add(format!("open item {} is gone, and its history leaves something open", row.id));
+
+    pub(super) fn add(&mut self, behind: Self) {
+        (self.left, self.right) = (self.left + behind.left, self.right + behind.right);
+        self.findings.add_all(behind.findings);
     }
-    Ok(Check::of("V4d", "What is open equals its history", shown(left), shown(right), findings))
+
+    pub(super) async fn check(mut self, reader: &Reader<'_>) -> Result<Check> {
+        self.find_gone(reader).await?;
+        let (left, right) = (shown(self.left), shown(self.right));
+        Ok(Check::of("V4d", "What is open equals its history", left, right, self.findings))
+    }
+
+    /// Those of items that are gone: what is left of them must be nothing.
+    async fn find_gone(&mut self, reader: &Reader<'_>) -> Result<()> {
+        let there = open_items::Entity::find()
+            .select_only()
+            .column(open_items::Column::Id)
+            .filter(open_items::Column::BusinessId.eq(reader.id()));
+        let [base, own] =
+            [open_item_moves::Column::Base, open_item_moves::Column::Amount].map(|one| reader.sum(column(one)));
+        let gone = history(reader)
+            .filter(open_item_moves::Column::OpenItemId.not_in_subquery(QueryTrait::into_query(there)))
+            .having(base.ne(0).or(own.ne(0)))
+            .limit(PORTION);
+        for row in gone.read::<OfItem>(&reader.db).await? {
+            self.findings.add(format!("open item {} is gone, and its history leaves something open", row.id));
+        }
+        Ok(())
+    }
 }
 
 /// What history says of open items, item by item.
@@ -111,37 +134,58 @@ fn settles(one: &allocations::Model) -> [(RecordId, Wide, Wide, &str); 2] {
     ]
 }
 
-pub(super) async fn allocations_explain_items(reader: &Reader<'_>, live: &mut Live) -> Result<Check> {
-    let mut findings = Findings::default();
-    judge_allocations(reader, live, &mut findings).await?;
-    let (mut left, mut right): (Wide, Wide) = (0, 0);
-    let mut last = None;
-    loop {
-        let items = items_after(reader, last).await?;
-        let Some(end) = items.last() else { break };
-        last = Some(end.id);
-        reader.pause().await?;
-        let touched: Vec<&open_items::Model> = items.iter().filter(|item| is_touched(item)).collect();
-        let taken = taken_of(reader, &touched).await?;
-        for item in touched {
-            let gone = (
-                Wide::from(item.amount.units() - item.open.units()).abs(),
-                Wide::from(item.base.units() - item.base_open.units()).abs(),
-            );
-            let explained = taken.sum_of(&item.id);
-            left += explained.1;
-            right += gone.1;
-            if gone != explained {
-                findings.add(format!(
-                    "open item {}: {} is settled, allocations say {}",
-                    item.id,
-                    shown(gone.0),
-                    shown(explained.0)
-                ));
+/// Open items beside the allocations that settled them, as far as they were read.
+#[derive(Default)]
+pub(super) struct Explained {
+    left: Wide,
+    right: Wide,
+    findings: Findings,
+}
+
+impl Explained {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let mut found = Self::default();
+        let mut last = None;
+        loop {
+            let items = items_after(reader, range, last).await?;
+            let Some(end) = items.last() else { return Ok(found) };
+            last = Some(end.id);
+            reader.pause().await?;
+            let touched: Vec<&open_items::Model> = items.iter().filter(|item| is_touched(item)).collect();
+            let taken = taken_of(reader, &touched).await?;
+            for item in touched {
+                found.judge(item, taken.sum_of(&item.id));
             }
         }
     }
-    Ok(Check::of("V5", "Allocations are what was settled, and no more", shown(left), shown(right), findings))
+
+    fn judge(&mut self, item: &open_items::Model, explained: (Wide, Wide)) {
+        let gone = (
+            Wide::from(item.amount.units() - item.open.units()).abs(),
+            Wide::from(item.base.units() - item.base_open.units()).abs(),
+        );
+        self.left += explained.1;
+        self.right += gone.1;
+        if gone != explained {
+            self.findings.add(format!(
+                "open item {}: {} is settled, allocations say {}",
+                item.id,
+                shown(gone.0),
+                shown(explained.0)
+            ));
+        }
+    }
+
+    pub(super) fn add(&mut self, behind: Self) {
+        (self.left, self.right) = (self.left + behind.left, self.right + behind.right);
+        self.findings.add_all(behind.findings);
+    }
+
+    /// `odd` is what was found of the allocations by themselves.
+    pub(super) fn check(self, odd: Findings) -> Check {
+        let (left, right) = (shown(self.left), shown(self.right));
+        Check::of("V5", "Allocations are what was settled, and no more", left, right, odd.with(self.findings))
+    }
 }
 
 /// What allocations say was taken of items.
@@ -172,16 +216,19 @@ async fn taken_of(reader: &Reader<'_>, items: &[&open_items::Model]) -> Result<H
 
 /// Each allocation by itself: that it is of something, of items of one party and in their currencies, and that its entry
 /// is in force.
-pub(super) async fn judge_allocations(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) -> Result<()> {
+pub(super) async fn judge_allocations(
+    reader: &Reader<'_>,
+    range: Range,
+    live: &mut Live,
+    findings: &mut Findings,
+) -> Result<()> {
     let merged = merged(reader).await?;
     let mut last: Option<RecordId> = None;
     loop {
-        let mut portion = allocations::Entity::find()
+        let portion = allocations::Entity::find()
             .filter(allocations::Column::BusinessId.eq(reader.id()))
             .filter(allocations::Column::RemovedAt.is_null());
-        if let Some(last) = last {
-            portion = portion.filter(allocations::Column::Id.gt(last));
-        }
+        let portion = in_range(portion, allocations::Column::Id, range.behind(last));
         let portion = portion.order_by_asc(allocations::Column::Id).limit(PORTION).models(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(()) };
         last = Some(end.id);

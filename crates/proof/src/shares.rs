@@ -20,13 +20,24 @@ pub(super) type Amounts = BTreeMap<String, Wide>;
 
 /// A decimal in millionths.
 pub(super) fn number(value: &Value) -> Result<Wide> {
-    let text = value.to_string();
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
+    decimal(&value.to_string())
+}
+
+/// The same of its text.
+pub(super) fn decimal(text: &str) -> Result<Wide> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let padded = format!("{whole}{fraction:0<6}");
-    let units: Wide = padded.parse().map_err(|_| Error::internal(format!("{text} is no decimal number")))?;
+    let mut units: Option<Wide> = Some(0);
+    for digit in whole.bytes().chain(fraction.bytes()).chain((fraction.len()..PLACES).map(|_| b'0')) {
+        let one = digit.is_ascii_digit().then(|| Wide::from(digit - b'0'));
+        units = units.zip(one).and_then(|(units, one)| units.checked_mul(10)?.checked_add(one));
+    }
+    let units = units.ok_or_else(|| Error::internal(format!("{text} is no decimal number")))?;
     Ok(units * sign)
 }
+
+/// How many digits a millionth has behind the point.
+const PLACES: usize = 6;
 
 fn add(sums: &mut Amounts, of: impl Into<String>, value: &Value) -> Result<()> {
     *sums.entry(of.into()).or_default() += number(value)?;
@@ -183,6 +194,16 @@ mod tests {
             [(3, 3, true), (4, 3, false), (-1, 3, false), (-3, -3, true), (1, -3, false), (0, 0, true)]
         {
             assert_eq!(within(part, whole), wanted, "{part} of {whole}");
+        }
+    }
+
+    #[test]
+    fn decimals_are_read_in_millionths() {
+        for (text, wanted) in [("0", 0), ("1.5", 1_500_000), ("-0.07", -70_000), ("12", 12_000_000), ("0.000001", 1)] {
+            assert_eq!(decimal(text).unwrap(), wanted, "{text}");
+        }
+        for text in ["null", "\"1\"", "1e5", "1.2.3", "--1", "99999999999999999999999999999999999"] {
+            assert!(decimal(text).is_err(), "{text}");
         }
     }
 

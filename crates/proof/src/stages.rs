@@ -2,8 +2,9 @@
 //!
 //! What was opened and what is left is summed anew from everything that ever moved it.
 
+use super::parts::within;
 use super::subledgers::column;
-use super::{Check, Findings, PORTION, Wide};
+use super::{Check, Findings, PORTION, Range, Wide};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -39,25 +40,38 @@ answers::of_row! {
     }
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let mut findings = Findings::default();
-    let (mut told, mut found): (Wide, Wide) = (0, 0);
-    let mut last = None;
-    loop {
-        let portion = rows_after(reader, last).await?;
-        let Some(end) = portion.last() else { break };
-        last = Some(end.id);
-        reader.read(portion.len());
-        reader.pause().await?;
-        let ids: Vec<RecordId> = portion.iter().map(|row| row.id).collect();
+/// How invoices, and what credits them, stand, as far as they were read.
+#[derive(Default)]
+pub(super) struct Stages {
+    told: Wide,
+    found: Wide,
+    findings: Findings,
+}
+
+impl Stages {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let mut stages = Self::default();
+        let mut last = None;
+        loop {
+            let portion = rows_after(reader, range, last).await?;
+            let Some(end) = portion.last() else { return Ok(stages) };
+            last = Some(end.id);
+            reader.read(portion.len());
+            reader.pause().await?;
+            stages.judge(reader, portion).await?;
+        }
+    }
+
+    async fn judge(&mut self, reader: &Reader<'_>, rows: Vec<Row>) -> Result<()> {
+        let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
         let stages = stages(reader, &ids).await?;
         let due = due(reader, &ids).await?;
-        for row in portion {
+        for row in rows {
             let in_books = row.status == DocumentStatus::Posted;
             let stage = stages.get(&row.id).copied().filter(|_| in_books);
             let day = due.get(&row.id).copied().flatten();
-            told += Wide::from(row.stage.is_some_and(|stage| stage != Stage::Done));
-            found += Wide::from(stage.is_some_and(|stage| stage != Stage::Done));
+            self.told += Wide::from(row.stage.is_some_and(|stage| stage != Stage::Done));
+            self.found += Wide::from(stage.is_some_and(|stage| stage != Stage::Done));
             if row.stage == stage && row.due_date == day {
                 continue;
             }
@@ -65,13 +79,23 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
             let [said, is] =
                 [row.stage, stage].map(|one| one.map_or_else(|| "of no stage".into(), |one| one.to_string()));
             let [due, day] = [row.due_date, day].map(|one| one.map_or_else(|| "never".into(), |one| one.to_string()));
-            findings.add(format!("{name} is {said} and due {due}, what is open of it is {is} and due {day}"));
+            self.findings.add(format!("{name} is {said} and due {due}, what is open of it is {is} and due {day}"));
         }
+        Ok(())
     }
-    Ok(Check::of("V5c", "Invoices, and what credits them, stand as what is open of them says", told, found, findings))
+
+    pub(super) fn add(&mut self, behind: Self) {
+        (self.told, self.found) = (self.told + behind.told, self.found + behind.found);
+        self.findings.add_all(behind.findings);
+    }
+
+    pub(super) fn check(self) -> Check {
+        let name = "Invoices, and what credits them, stand as what is open of them says";
+        Check::of("V5c", name, self.told, self.found, self.findings)
+    }
 }
 
-async fn rows_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<Row>> {
+async fn rows_after(reader: &Reader<'_>, range: Range, last: Option<RecordId>) -> Result<Vec<Row>> {
     let mut rows = documents::Entity::find()
         .select_only()
         .columns([
@@ -83,9 +107,7 @@ async fn rows_after(reader: &Reader<'_>, last: Option<RecordId>) -> Result<Vec<R
         ])
         .filter(documents::Column::BusinessId.eq(reader.id()))
         .filter(documents::Column::Kind.is_in(KINDS));
-    if let Some(last) = last {
-        rows = rows.filter(documents::Column::Id.gt(last));
-    }
+    rows = within(rows, documents::Column::Id, range.behind(last));
     Ok(rows.order_by_asc(documents::Column::Id).limit(PORTION).read::<Row>(&reader.db).await?)
 }
 

@@ -1,9 +1,10 @@
 //! That documents stand as their entries say.
 
 use super::live::Live;
+use super::parts::within;
 use super::settled::judge_allocations;
 use super::walk::in_force;
-use super::{Check, Findings, PORTION};
+use super::{Check, Findings, PORTION, Range};
 use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::Money;
@@ -24,24 +25,23 @@ answers::of_row! {
     }
 }
 
-/// Where documents and allocations do not stand for what is in force, it is all looked at again.
-pub(super) async fn documents_stand(reader: &Reader<'_>, live: &mut Live) -> Result<Check> {
-    let mut findings = Findings::default();
-    stand(reader, live, &mut findings).await?;
+/// What all that stands comes to, held against what is in force. Where these are not the same, it is all looked at again.
+pub(super) async fn documents_stand(reader: &Reader<'_>, live: &Live, findings: Findings) -> Result<Check> {
     if !live.is_odd() {
         return Ok(live.check(None, findings));
     }
-    let mut again = live.again();
+    let (mut again, all) = (live.again(), Range::default());
     in_force(reader, &mut again).await?;
-    judge_allocations(reader, &mut again, &mut Findings::default()).await?;
-    stand(reader, &mut again, &mut Findings::default()).await?;
+    judge_allocations(reader, all, &mut again, &mut Findings::default()).await?;
+    stand(reader, all, &mut again, &mut Findings::default()).await?;
     Ok(live.check(Some(again), findings))
 }
 
-async fn stand(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) -> Result<()> {
+/// Tells for what the documents of a range stand.
+pub(super) async fn stand(reader: &Reader<'_>, range: Range, live: &mut Live, findings: &mut Findings) -> Result<()> {
     let mut last = None;
     loop {
-        let mut portion = documents::Entity::find()
+        let portion = documents::Entity::find()
             .select_only()
             .columns([
                 documents::Column::Id,
@@ -52,9 +52,7 @@ async fn stand(reader: &Reader<'_>, live: &mut Live, findings: &mut Findings) ->
                 documents::Column::Kind,
             ])
             .filter(documents::Column::BusinessId.eq(reader.id()));
-        if let Some(last) = last {
-            portion = portion.filter(documents::Column::Id.gt(last));
-        }
+        let portion = within(portion, documents::Column::Id, range.behind(last));
         let portion = portion.order_by_asc(documents::Column::Id).limit(PORTION).read::<Standing>(&reader.db).await?;
         let Some(end) = portion.last() else { return Ok(()) };
         last = Some(end.id);

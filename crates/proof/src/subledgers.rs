@@ -2,7 +2,10 @@
 //!
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
-use super::{Check, Findings, Walk, Wide, settled, shown};
+use super::parts::within;
+use super::settled::{Histories, parties_stand};
+use super::stages::Stages;
+use super::{By, Check, Findings, Range, Walk, Wide, shown};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -43,8 +46,8 @@ pub(super) fn column(column: impl ColumnTrait) -> SimpleExpr {
     Expr::col(column.as_column_ref())
 }
 
-/// What is held against the walk along the ledger.
-pub(super) async fn beside_ledger(reader: &Reader<'_>, walk: &mut Walk) -> Result<Vec<Check>> {
+/// What is held against the walk along the ledger: open items by what moved them, then stock and notes.
+pub(super) async fn beside_ledger(reader: &Reader<'_>, walk: &Walk, open: &OpenDays) -> Result<[Check; 3]> {
     let all = accounts::Entity::find().filter(accounts::Column::BusinessId.eq(reader.id())).models(&reader.db).await?;
     let kept = |keeper: Keeper| -> HashSet<RecordId> {
         all.iter().filter(|account| account.keeper == keeper).map(|account| account.id).collect()
@@ -52,26 +55,45 @@ pub(super) async fn beside_ledger(reader: &Reader<'_>, walk: &mut Walk) -> Resul
     let (control, inventory) = (kept(Keeper::OpenItems), kept(Keeper::Stock));
     let mut waiting = kept(Keeper::Accruals);
     waiting.extend(accounts_of_notes(reader).await?);
-    let mut checks = vec![history_follows_ledger(reader, walk, &control).await?];
-    reader.pause().await?;
-    checks.push(settled::allocations_explain_items(reader, &mut walk.live).await?);
-    reader.pause().await?;
-    checks.push(stock_follows_ledger(reader, walk, &inventory).await?);
-    checks.push(super::progress::waiting_follows_ledger(reader, walk, &waiting).await?);
-    Ok(checks)
+    Ok([
+        open.follow_ledger(walk, &control),
+        stock_follows_ledger(reader, walk, &inventory).await?,
+        super::progress::waiting_follows_ledger(reader, walk, &waiting).await?,
+    ])
 }
 
-/// What is held against its own history.
-pub(super) async fn beside_history(reader: &Reader<'_>) -> Result<Vec<Check>> {
-    let mut checks = vec![settled::items_follow_history(reader).await?];
-    reader.pause().await?;
-    checks.push(settled::parties_stand(reader).await?);
-    reader.pause().await?;
-    checks.push(stock_follows_history(reader).await?);
-    checks.push(super::stages::check(reader).await?);
-    reader.pause().await?;
-    checks.push(documents_are_counted(reader).await?);
-    Ok(checks)
+/// What is held against its own history, as far as it was read.
+#[derive(Default)]
+pub struct History {
+    items: Histories,
+    stages: Stages,
+}
+
+impl History {
+    pub(super) async fn of_part(reader: &Reader<'_>, (by, range): (By, Range)) -> Result<Self> {
+        Ok(if by == By::Documents {
+            Self { stages: Stages::of_part(reader, range).await?, ..Self::default() }
+        } else {
+            Self { items: Histories::of_part(reader, range).await?, ..Self::default() }
+        })
+    }
+
+    pub(super) fn add(&mut self, behind: Self) {
+        self.items.add(behind.items);
+        self.stages.add(behind.stages);
+    }
+
+    pub(super) async fn checks(self, reader: &Reader<'_>) -> Result<Vec<Check>> {
+        let mut checks = vec![self.items.check(reader).await?];
+        reader.pause().await?;
+        checks.push(parties_stand(reader).await?);
+        reader.pause().await?;
+        checks.push(stock_follows_history(reader).await?);
+        checks.push(self.stages.check());
+        reader.pause().await?;
+        checks.push(documents_are_counted(reader).await?);
+        Ok(checks)
+    }
 }
 
 /// The accounts on which goods ever waited for their invoice.
@@ -113,30 +135,49 @@ pub(super) fn compare_days(kept: &Days, ledger: &Days, what: &str) -> (Wide, Wid
     (total(kept), total(ledger), findings)
 }
 
-async fn history_follows_ledger(reader: &Reader<'_>, walk: &Walk, control: &HashSet<RecordId>) -> Result<Check> {
-    let rows = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::AccountId)
-        .column(open_item_moves::Column::Currency)
-        .column(open_item_moves::Column::Date)
-        .column_as(reader.sum(column(open_item_moves::Column::Base)), "base")
-        .column_as(reader.sum(column(open_item_moves::Column::Amount)), "own")
-        .filter(open_item_moves::Column::BusinessId.eq(reader.id()))
-        .group_by(open_item_moves::Column::AccountId)
-        .group_by(open_item_moves::Column::Currency)
-        .group_by(open_item_moves::Column::Date)
-        .read::<OfDay>(&reader.db)
-        .await?;
-    let kept: Days = rows
-        .into_iter()
-        .filter(|row| control.contains(&row.account_id))
-        .map(|row| ((row.account_id, row.currency, row.date), (Wide::from(row.base), Wide::from(row.own))))
-        .filter(|(_, sums)| *sums != (0, 0))
-        .collect();
-    let mut ledger = ledger_days(walk, control);
-    ledger.retain(|_, sums| *sums != (0, 0));
-    let (left, right, findings) = compare_days(&kept, &ledger, "open items");
-    Ok(Check::of("V3b", "Open items equal their control accounts, at every day", shown(left), shown(right), findings))
+/// What moved open items, by account, currency and day, as far as it was read.
+#[derive(Default)]
+pub(super) struct OpenDays(Days);
+
+impl OpenDays {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let rows = open_item_moves::Entity::find()
+            .select_only()
+            .column(open_item_moves::Column::AccountId)
+            .column(open_item_moves::Column::Currency)
+            .column(open_item_moves::Column::Date)
+            .column_as(reader.sum(column(open_item_moves::Column::Base)), "base")
+            .column_as(reader.sum(column(open_item_moves::Column::Amount)), "own")
+            .filter(open_item_moves::Column::BusinessId.eq(reader.id()));
+        let rows = within(rows, open_item_moves::Column::Id, range)
+            .group_by(open_item_moves::Column::AccountId)
+            .group_by(open_item_moves::Column::Currency)
+            .group_by(open_item_moves::Column::Date)
+            .read::<OfDay>(&reader.db)
+            .await?;
+        reader.pause().await?;
+        let days = rows
+            .into_iter()
+            .map(|row| ((row.account_id, row.currency, row.date), (Wide::from(row.base), Wide::from(row.own))));
+        Ok(Self(days.collect()))
+    }
+
+    pub(super) fn add(&mut self, others: Self) {
+        for (key, (base, own)) in others.0 {
+            let sums = self.0.entry(key).or_default();
+            *sums = (sums.0 + base, sums.1 + own);
+        }
+    }
+
+    fn follow_ledger(&self, walk: &Walk, control: &HashSet<RecordId>) -> Check {
+        let moved = self.0.iter().filter(|((account, ..), sums)| control.contains(account) && **sums != (0, 0));
+        let kept: Days = moved.map(|(key, sums)| (key.clone(), *sums)).collect();
+        let mut ledger = ledger_days(walk, control);
+        ledger.retain(|_, sums| *sums != (0, 0));
+        let (left, right, findings) = compare_days(&kept, &ledger, "open items");
+        let name = "Open items equal their control accounts, at every day";
+        Check::of("V3b", name, shown(left), shown(right), findings)
+    }
 }
 
 async fn stock_follows_ledger(reader: &Reader<'_>, walk: &Walk, inventory: &HashSet<RecordId>) -> Result<Check> {

@@ -1,7 +1,7 @@
 //! What is kept of tax by month, recomputed from the facts and the lines that they name, entry by entry.
 
 use super::rollups::compare;
-use super::{BEFORE_ALL, BEHIND_ALL, Check, Wide, shown, summed};
+use super::{Check, Range, Wide, shown};
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::{Answers, Ask};
@@ -56,34 +56,51 @@ fn asked(backend: DbBackend) -> String {
     )
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let business = reader.id();
-    let backend = reader.db.get_database_backend();
-    let sql = asked(backend);
-    let mut right: BTreeMap<Key, Figures> = BTreeMap::new();
-    let mut begins = BEFORE_ALL;
-    while begins < BEHIND_ALL {
-        reader.pause().await?;
-        let (after, until) = summed(reader, begins).await?;
-        begins = until;
-        let values = [business.into(), after.into(), until.into()];
-        let asked = Statement::from_sql_and_values(backend, &sql, values);
+/// What facts come to, as far as they were read.
+#[derive(Default)]
+pub struct Facts(BTreeMap<Key, Figures>);
+
+impl Facts {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let backend = reader.db.get_database_backend();
+        let (after, until) = range.all_entries();
+        let values = [reader.id().into(), after.into(), until.into()];
+        let asked = Statement::from_sql_and_values(backend, asked(backend), values);
+        let mut facts = Self::default();
         for said in reader.db.answer(asked).await?.read::<Said>()? {
             let base = if said.leads { [said.base, 0] } else { [0, said.base] };
             let figures = [base[0], base[1], said.tax, said.lost, said.posted].map(Wide::from);
-            let known = right.entry(said.key()).or_default();
-            *known = std::array::from_fn(|place| known[place] + figures[place]);
+            facts.add_figures(said.key(), figures);
+        }
+        reader.pause().await?;
+        Ok(facts)
+    }
+
+    fn add_figures(&mut self, key: Key, figures: Figures) {
+        let known = self.0.entry(key).or_default();
+        *known = std::array::from_fn(|place| known[place] + figures[place]);
+    }
+
+    pub(super) fn add(&mut self, others: Self) {
+        for (key, figures) in others.0 {
+            self.add_figures(key, figures);
         }
     }
-    let kept =
-        tax_months::Entity::find().filter(tax_months::Column::BusinessId.eq(business)).models(&reader.db).await?;
-    let kept: BTreeMap<Key, Figures> = kept.into_iter().map(of_row).collect();
-    let tax = |sums: &BTreeMap<Key, Figures>| -> Wide { sums.values().map(|[_, _, tax, ..]| tax).sum() };
-    let (left, told) = (shown(tax(&kept)), shown(tax(&right)));
-    let findings = compare(kept, &right, |(month, code, component, rest)| {
-        format!("{month}, code {code}, component {component}, {rest}")
-    });
-    Ok(Check::of("V4h", "Tax by month equals its facts", left, told, findings))
+
+    pub(super) async fn check(self, reader: &Reader<'_>) -> Result<Check> {
+        let Self(right) = self;
+        let kept = tax_months::Entity::find()
+            .filter(tax_months::Column::BusinessId.eq(reader.id()))
+            .models(&reader.db)
+            .await?;
+        let kept: BTreeMap<Key, Figures> = kept.into_iter().map(of_row).collect();
+        let tax = |sums: &BTreeMap<Key, Figures>| -> Wide { sums.values().map(|[_, _, tax, ..]| tax).sum() };
+        let (left, told) = (shown(tax(&kept)), shown(tax(&right)));
+        let findings = compare(kept, &right, |(month, code, component, rest)| {
+            format!("{month}, code {code}, component {component}, {rest}")
+        });
+        Ok(Check::of("V4h", "Tax by month equals its facts", left, told, findings))
+    }
 }
 
 impl Said {

@@ -6,28 +6,33 @@ mod boxes;
 mod carried;
 mod cash;
 mod facts;
+mod told;
 
 use self::facts::{Fact, Ledger};
-use super::shares::list;
-use super::{Check, Findings, PORTION, Told, Wide, kept, shown};
+use self::told::Said;
+use super::{Check, Findings, PORTION, Range, Told, Wide, found, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::clock::Instant;
 use crate::currency::Currency;
+use crate::day::Day;
 use crate::error::Result;
-use crate::ids::RecordId;
+use crate::ids::{BusinessId, RecordId};
+use crate::money::Money;
 use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
 use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
+use schema::tables::documents::Whose;
 use schema::tables::{
-    DocumentKind, DocumentStatus, document_lines, documents, entries, entry_lines, facts_of, tax_beginnings, tax_facts,
+    DocumentKind, DocumentStatus, EntryRefs, document_lines, documents, entries, entry_lines, facts_of, tax_beginnings,
+    tax_facts,
 };
 use schema::tables::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
+use schema::written::Written;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, SummedUp as _, Sums as _};
 
@@ -62,6 +67,39 @@ async fn recorded(
     Ok(entries.into_iter().collect())
 }
 
+answers::of_row! {
+    /// What is read of a document here.
+    struct Taxed {
+        id: RecordId,
+        kind: DocumentKind,
+        number: Option<String>,
+        date: Day,
+        currency: String,
+        total: Money,
+        content: Written,
+        record: Option<i64>,
+        entries: EntryRefs,
+    }
+}
+
+impl Taxed {
+    const COLUMNS: [documents::Column; 9] = [
+        documents::Column::Id,
+        documents::Column::Kind,
+        documents::Column::Number,
+        documents::Column::Date,
+        documents::Column::Currency,
+        documents::Column::Total,
+        documents::Column::Content,
+        documents::Column::Record,
+        documents::Column::Entries,
+    ];
+
+    fn named(&self, business: BusinessId) -> Whose<'_> {
+        Whose { business, id: self.id, number: self.number.as_deref(), record: self.record }
+    }
+}
+
 /// A line of a document that tells of tax.
 struct Line {
     document: RecordId,
@@ -83,19 +121,19 @@ const fn is_told_of(kind: DocumentKind) -> bool {
 }
 
 /// What is kept of bills and credits, each read once.
-type Contents = HashMap<RecordId, Value>;
+type Contents<'c> = HashMap<RecordId, Said<'c>>;
 
-fn contents(rows: &[&documents::Model], findings: &mut Findings) -> Result<Contents> {
+fn contents<'c>(own: BusinessId, rows: &[&'c Taxed], findings: &mut Findings) -> Result<Contents<'c>> {
     let mut contents = Contents::new();
     for row in rows.iter().filter(|row| is_told_of(row.kind)) {
-        contents.extend(kept(row.named(), &row.content, findings)?.map(|content| (row.id, content)));
+        contents.extend(found(row.named(own).read(&row.content), findings)?.map(|content| (row.id, content)));
     }
     Ok(contents)
 }
 
 /// The lines of documents: those that have a row, and those of bills and credits that only what is kept of the document
 /// tells of.
-fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], contents: &Contents) -> Result<Vec<Line>> {
+fn told_lines(rows: &[&Taxed], lines: &[document_lines::Model], contents: &Contents<'_>) -> Result<Vec<Line>> {
     let mut all: Vec<Line> = lines
         .iter()
         .map(|line| Line {
@@ -111,12 +149,12 @@ fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], conte
     let known: HashSet<RecordId> = all.iter().map(|line| line.id).collect();
     for row in rows {
         let Some(content) = contents.get(&row.id) else { continue };
-        let both = list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"]));
+        let both = content["asked"]["lines"].list().iter().zip(content["figures"]["lines"].list());
         for ((asked, kept), place) in both.zip(1..) {
-            let id = asked["id"].as_str().and_then(RecordId::parse);
+            let id = asked["id"].text().and_then(RecordId::parse);
             let id = id.unwrap_or(RecordId::NONE);
             if !known.contains(&id) {
-                let (net, is_taxed) = (anew::money(&kept["base_net"])?, !asked["tax"]["code"].is_null());
+                let (net, is_taxed) = (anew::money(&kept["base_net"])?, !asked["tax"]["code"].is_nothing());
                 all.push(Line { document: row.id, place, id, kind: row.kind, net, is_taxed, account: None });
             }
         }
@@ -124,85 +162,86 @@ fn told_lines(rows: &[&documents::Model], lines: &[document_lines::Model], conte
     Ok(all)
 }
 
-/// Facts beside the ledger's lines, entry by entry.
-pub(super) async fn of_ledger(reader: &Reader<'_>) -> Result<Vec<Check>> {
-    let (company, beginning, codes) = (reader.id(), beginning(reader).await?, codes(reader).await?);
-    let end = last_entry(reader).await?;
-    let of_tax: Vec<RecordId> = accounts::Entity::find()
-        .select_only()
-        .column(accounts::Column::Id)
-        .filter(accounts::Column::BusinessId.eq(company))
-        .filter(accounts::Column::Keeper.eq(Keeper::Tax))
-        .column_of(&reader.db)
-        .await?;
-    let kept: HashSet<RecordId> = of_tax.into_iter().collect();
-    let (mut ledger, mut boxes) = (Ledger::default(), boxes::Boxes::default());
-    let mut last = beginning;
-    loop {
-        let to = last + PORTION.cast_signed();
-        let facts: Vec<Fact> = tax_facts::Entity::find()
-            .select_only()
-            .columns(Fact::COLUMNS)
-            .filter(tax_facts::Column::BusinessId.eq(company))
-            .filter(tax_facts::Column::EntryNumber.gt(last))
-            .filter(tax_facts::Column::EntryNumber.lte(to))
-            .order_by_asc(tax_facts::Column::EntryNumber)
-            .order_by_asc(tax_facts::Column::Place)
-            .read(&reader.db)
-            .await?;
-        boxes.compare(&facts, &codes, &recorded(reader, &codes, (last, to)).await?);
-        let lines = entry_lines::Entity::find()
-            .filter(entry_lines::Column::BusinessId.eq(company))
-            .filter(entry_lines::Column::EntryNumber.gt(last))
-            .filter(entry_lines::Column::EntryNumber.lte(to))
-            .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
-            .models(&reader.db)
-            .await?;
-        ledger.compare(&facts, &lines);
-        reader.read(facts.len());
-        last = to;
-        if last >= end {
-            break;
-        }
-        reader.pause().await?;
-    }
-    Ok(vec![
-        Check::of(
-            "T1",
-            "Every ledger line on an account of tax is the sum of the facts that name it",
-            shown(ledger.told),
-            shown(ledger.moved),
-            ledger.findings,
-        ),
-        Check::of(
-            "T3",
-            "What stands in the boxes of returns is what has a box by its code",
-            shown(boxes.told),
-            shown(boxes.wanted),
-            boxes.findings,
-        ),
-    ])
+/// Facts beside the ledger's lines, entry by entry, as far as they were read.
+#[derive(Default)]
+pub struct OfLedger {
+    ledger: Ledger,
+    boxes: boxes::Boxes,
 }
 
-/// As many documents as are held beside their facts at a time. Books of tests are divided as well.
-const SPAN: u64 = if cfg!(debug_assertions) { 48 } else { 10_000 };
-
-/// The document with which a part of them ends that begins behind another; nothing where little is left.
-pub async fn end_of_part(reader: &Reader<'_>, after: Option<RecordId>) -> Result<Option<RecordId>> {
-    let mut ids = documents::Entity::find()
-        .select_only()
-        .column(documents::Column::Id)
-        .filter(documents::Column::BusinessId.eq(reader.id()));
-    if let Some(after) = after {
-        ids = ids.filter(documents::Column::Id.gt(after));
+impl OfLedger {
+    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
+        let (company, beginning, codes) = (reader.id(), beginning(reader).await?, codes(reader).await?);
+        let (after, until) = range.all_entries();
+        let of_tax: Vec<RecordId> = accounts::Entity::find()
+            .select_only()
+            .column(accounts::Column::Id)
+            .filter(accounts::Column::BusinessId.eq(company))
+            .filter(accounts::Column::Keeper.eq(Keeper::Tax))
+            .column_of(&reader.db)
+            .await?;
+        let kept: HashSet<RecordId> = of_tax.into_iter().collect();
+        let end = Ord::min(until, last_entry(reader).await?);
+        let mut found = Self::default();
+        let mut last = Ord::max(after, beginning);
+        while last < until {
+            let next = last.saturating_add(PORTION.cast_signed());
+            let to = if next < end { next } else { until };
+            let facts: Vec<Fact> = tax_facts::Entity::find()
+                .select_only()
+                .columns(Fact::COLUMNS)
+                .filter(tax_facts::Column::BusinessId.eq(company))
+                .filter(tax_facts::Column::EntryNumber.gt(last))
+                .filter(tax_facts::Column::EntryNumber.lte(to))
+                .order_by_asc(tax_facts::Column::EntryNumber)
+                .order_by_asc(tax_facts::Column::Place)
+                .read(&reader.db)
+                .await?;
+            found.boxes.compare(&facts, &codes, &recorded(reader, &codes, (last, to)).await?);
+            let lines = entry_lines::Entity::find()
+                .filter(entry_lines::Column::BusinessId.eq(company))
+                .filter(entry_lines::Column::EntryNumber.gt(last))
+                .filter(entry_lines::Column::EntryNumber.lte(to))
+                .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
+                .models(&reader.db)
+                .await?;
+            found.ledger.compare(&facts, &lines);
+            reader.read(facts.len());
+            last = to;
+            reader.pause().await?;
+        }
+        Ok(found)
     }
-    let ids = ids.order_by_asc(documents::Column::Id).offset(SPAN - 1).limit(1);
-    Ok(ids.column_of(&reader.db).await?.pop())
+
+    pub(super) fn add(&mut self, behind: Self) {
+        self.ledger.add(behind.ledger);
+        self.boxes.add(behind.boxes);
+    }
+
+    pub(super) fn checks(self) -> Vec<Check> {
+        let Self { ledger, boxes } = self;
+        vec![
+            Check::of(
+                "T1",
+                "Every ledger line on an account of tax is the sum of the facts that name it",
+                shown(ledger.told),
+                shown(ledger.moved),
+                ledger.findings,
+            ),
+            Check::of(
+                "T3",
+                "What stands in the boxes of returns is what has a box by its code",
+                shown(boxes.told),
+                shown(boxes.wanted),
+                boxes.findings,
+            ),
+        ]
+    }
 }
 
 impl Documents {
     /// Facts beside the documents that made them, from behind one of these up to another.
-    pub async fn of_part(
+    pub(super) async fn of_part(
         reader: &Reader<'_>,
         told: &dyn Told,
         (after, until): (Option<RecordId>, Option<RecordId>),
@@ -211,18 +250,23 @@ impl Documents {
         Self::walk(reader, told, (beginning, &codes), (after, until)).await
     }
 
-    /// With what another part came to.
-    pub fn add(&mut self, other: Self) {
+    #[cfg(test)]
+    pub(super) fn finding(missing: Findings) -> Self {
+        Self { missing, ..Self::default() }
+    }
+
+    /// With what lies behind it.
+    pub(super) fn add(&mut self, other: Self) {
         (self.told, self.traded) = (self.told + other.told, self.traded + other.traded);
         (self.taxes, self.right) = (self.taxes + other.taxes, self.right + other.right);
-        self.missing = std::mem::take(&mut self.missing).with(other.missing);
-        self.odd = std::mem::take(&mut self.odd).with(other.odd);
+        self.missing.add_all(other.missing);
+        self.odd.add_all(other.odd);
         self.anew.add(other.anew);
         self.cash.add(other.cash);
     }
 
-    /// What all parts come to.
-    pub fn checks(self) -> Vec<Check> {
+    /// What all of them come to.
+    pub(super) fn checks(self) -> Vec<Check> {
         vec![
             Check::of(
                 "T2",
@@ -314,6 +358,8 @@ impl Documents {
         let mut last = after;
         loop {
             let mut rows = documents::Entity::find()
+                .select_only()
+                .columns(Taxed::COLUMNS)
                 .filter(documents::Column::BusinessId.eq(company))
                 .filter(documents::Column::Kind.is_in(KINDS))
                 .filter(documents::Column::Status.eq(DocumentStatus::Posted))
@@ -325,12 +371,12 @@ impl Documents {
             if let Some(until) = until {
                 rows = rows.filter(documents::Column::Id.lte(until));
             }
-            let rows = rows.models(&reader.db).await?;
+            let rows = rows.read::<Taxed>(&reader.db).await?;
             let Some(end) = rows.last() else { return Ok(found) };
             last = Some(end.id);
             reader.read(rows.len());
-            let kept = |row: &&documents::Model| row.entries.0.iter().all(|entry| entry.number > beginning);
-            let rows: Vec<&documents::Model> = rows.iter().filter(kept).collect();
+            let kept = |row: &&Taxed| row.entries.0.iter().all(|entry| entry.number > beginning);
+            let rows: Vec<&Taxed> = rows.iter().filter(kept).collect();
             let ids = || rows.iter().map(|row| row.id);
             let lines = document_lines::Entity::find()
                 .filter(document_lines::Column::BusinessId.eq(company))
@@ -344,7 +390,7 @@ impl Documents {
                 .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Document, TaxOrigin::Opening]))
                 .models(&reader.db)
                 .await?;
-            let contents = contents(&rows, &mut found.odd)?;
+            let contents = contents(company, &rows, &mut found.odd)?;
             found.turnover(&told_lines(&rows, &lines, &contents)?, &facts, &earned);
             let mut by_document: HashMap<RecordId, Vec<&tax_facts::Model>> = HashMap::new();
             for fact in &facts {
@@ -416,13 +462,13 @@ impl Documents {
     /// Each tax is what its rate makes of its base.
     fn rates(
         &mut self,
-        row: &documents::Model,
+        row: &Taxed,
         facts: &[&tax_facts::Model],
         codes: &HashMap<RecordId, codes::Model>,
         tolerance: i64,
     ) -> Result<()> {
         let known = Currency::known(&row.currency, format_args!("document {}", row.id))?;
-        let coin = crate::money::Money::smallest(known.decimals()).units();
+        let coin = Money::smallest(known.decimals()).units();
         let mut sums = OfRate::new();
         let mut rates: HashMap<(RecordId, RecordId, bool), Wide> = HashMap::new();
         for fact in facts {

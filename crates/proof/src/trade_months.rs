@@ -1,7 +1,7 @@
-//! What is kept of trade by month, recomputed from the lines of the ledger.
+//! What is kept of trade by month, recomputed from the lines of the ledger; and with it what is kept of money and of parties.
 
 use super::rollups::compare;
-use super::{BEFORE_ALL, BEHIND_ALL, Check, Wide, shown, summed};
+use super::{By, Check, Range, Wide, cash_days, party_months, shown};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -73,29 +73,55 @@ fn asked_of_items() -> String {
     )
 }
 
-/// Sums of trade, entry by entry in their order: each line is read in passing.
-async fn sums(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
-    let (of_entries, of_items) = (asked(), asked_of_items());
-    let mut sums: BTreeMap<Key, Wide> = BTreeMap::new();
-    let mut begins = BEFORE_ALL;
-    while begins < BEHIND_ALL {
+/// What lines come to, and moves of open items, as far as they were read.
+#[derive(Default)]
+pub struct Trade {
+    sums: BTreeMap<Key, Wide>,
+    cash: cash_days::Moved,
+    parties: party_months::Moved,
+}
+
+impl Trade {
+    pub(super) async fn of_part(reader: &Reader<'_>, (by, range): (By, Range)) -> Result<Self> {
+        let mut trade = Self::default();
+        if by == By::Moves {
+            trade.parties.add_moves(reader, range).await?;
+        } else {
+            trade.add_entries(reader, range).await?;
+            reader.pause().await?;
+            trade.cash.add_lines(reader, range).await?;
+            reader.pause().await?;
+            trade.parties.add_lines(reader, range).await?;
+        }
         reader.pause().await?;
-        let (after, until) = summed(reader, begins).await?;
-        begins = until;
-        let asked = |sql: &str| {
+        Ok(trade)
+    }
+
+    pub(super) fn add(&mut self, others: Self) {
+        for (key, amount) in others.sums {
+            *self.sums.entry(key).or_default() += amount;
+        }
+        self.cash.add(others.cash);
+        self.parties.add(others.parties);
+    }
+
+    /// Sums of trade, entry by entry in their order: each line is read in passing.
+    async fn add_entries(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
+        let (after, until) = range.all_entries();
+        let asked = |sql: String| {
             let values = [reader.id().into(), after.into(), until.into()];
             reader.db.answer(Statement::from_sql_and_values(reader.db.get_database_backend(), sql, values))
         };
         let mut items: HashMap<i64, Vec<OfItem>> = HashMap::new();
-        for item in asked(&of_items).await?.read::<OfItem>()? {
+        for item in asked(asked_of_items()).await?.read::<OfItem>()? {
             items.entry(item.entry_number).or_default().push(item);
         }
-        for entry in asked(&of_entries).await?.read::<Entry>()? {
+        for entry in asked(self::asked()).await?.read::<Entry>()? {
             let side = if SALES.contains(&entry.document_kind) { "sales" } else { "purchases" };
             let month = entry.date.year_and_month();
             let mut add = |told: &str, of: Option<RecordId>, amount: Wide| {
                 let key = (side.to_owned(), told.to_owned(), month.clone(), of.unwrap_or(RecordId::NONE));
-                *sums.entry(key).or_default() += amount;
+                *self.sums.entry(key).or_default() += amount;
             };
             let mut rest = Wide::from(entry.net);
             add("party", entry.party_id, rest);
@@ -106,12 +132,16 @@ async fn sums(reader: &Reader<'_>) -> Result<BTreeMap<Key, Wide>> {
             add("item", None, rest);
             add("otherSide", None, entry.other.into());
         }
+        Ok(())
     }
-    Ok(sums)
+
+    pub(super) async fn checks(self, reader: &Reader<'_>) -> Result<Vec<Check>> {
+        Ok(vec![check(reader, &self.sums).await?, self.cash.check(reader).await?, self.parties.check(reader).await?])
+    }
 }
 
-pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
-    let (business, right) = (reader.id(), sums(reader).await?);
+async fn check(reader: &Reader<'_>, right: &BTreeMap<Key, Wide>) -> Result<Check> {
+    let business = reader.id();
     let kept =
         trade_months::Entity::find().filter(trade_months::Column::BusinessId.eq(business)).models(&reader.db).await?;
     let kept: BTreeMap<Key, Wide> = kept
@@ -121,7 +151,7 @@ pub(super) async fn check(reader: &Reader<'_>) -> Result<Check> {
     let parties = |sums: &BTreeMap<Key, Wide>| -> Wide {
         sums.iter().filter(|((_, told, ..), _)| told == "party").map(|(_, amount)| amount).sum()
     };
-    let (left, told) = (shown(parties(&kept)), shown(parties(&right)));
-    let findings = compare(kept, &right, |(side, told, month, of)| format!("{side} of {month} by {told}, {of}"));
+    let (left, told) = (shown(parties(&kept)), shown(parties(right)));
+    let findings = compare(kept, right, |(side, told, month, of)| format!("{side} of {month} by {told}, {of}"));
     Ok(Check::of("V4i", "Trade by month equals the lines", left, told, findings))
 }

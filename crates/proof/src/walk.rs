@@ -4,13 +4,13 @@ use super::before;
 use super::live::Live;
 use super::rollups::of_money;
 use super::tally::Tally;
-use super::{BEFORE_THE_FIRST, Findings, MOST_FINDINGS, PORTION, Wide, purses, shown};
+use super::telling::{Heard, Telling};
+use super::{BEFORE_THE_FIRST, Findings, MOST_FINDINGS, PORTION, Range, Wide, purses, shown};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{BookMoney, Quantity};
-use answers::Ask;
+use answers::{Ask, wanted};
 use futures_util::future::join;
 use schema::aliases::Named;
 use schema::reader::Reader;
@@ -20,16 +20,16 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::task::Poll;
-use words::digest::Digest;
 
 /// As many entries that take something back as are compared at once.
 const REVERSALS: usize = 50;
 
 /// So many entries are judged before what is read beside them is looked at.
-const MOMENT: usize = 64;
+const MOMENT: usize = 16;
 
 /// Lets what is read beside this go on.
 async fn beside() {
+    wanted::moment();
     let mut looked = false;
     poll_fn(|context| {
         if std::mem::replace(&mut looked, true) {
@@ -67,10 +67,11 @@ pub(super) struct Walk {
     pub(super) credit: Wide,
     /// The accounts by their codes.
     codes: HashMap<RecordId, String>,
-    /// What else lines name, by the order in which they first do.
-    ordinals: HashMap<RecordId, usize>,
     pub(super) purses: purses::Purses,
-    pub(super) digest: Digest,
+    /// What is told of the entries, where a digest is made of all of them.
+    telling: Option<Telling>,
+    /// What was told from the first one on.
+    heard: Option<Heard>,
     pub(super) reversals: usize,
     pub(super) mirrored: usize,
     pub(super) unbalanced: Findings,
@@ -81,8 +82,9 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Judges each entry after one; up to that one it takes the sums of all lines, as the database adds them up.
-    pub(super) async fn along(reader: &Reader<'_>, trusted: i64) -> Result<Self> {
+    /// Judges the entries of a range one by one. Of one that is trusted it takes the sums of all lines, as the database adds
+    /// them up.
+    pub(super) async fn along(reader: &Reader<'_>, range: Range, trusted: i64) -> Result<Self> {
         let hard: Vec<locks::Model> = locks::Entity::find()
             .filter(locks::Column::BusinessId.eq(reader.id()))
             .filter(locks::Column::HardLockDate.is_not_null())
@@ -96,18 +98,24 @@ impl Walk {
             .await?;
         let purses = purses::Purses::of(reader, of_money(reader).await?);
         let mut walk = Self { codes: codes.into_iter().collect(), purses, ..Self::default() };
-        if trusted > BEFORE_THE_FIRST {
-            before::add(&mut walk, reader, trusted).await?;
+        let (after, until) = range.entries();
+        if after < trusted && until <= trusted {
+            before::add(&mut walk, reader, range.all_entries()).await?;
+            return Ok(walk);
         }
-        let mut last = trusted;
-        let mut portion = reader.next_entries(last, i64::MAX).await?;
+        if trusted == BEFORE_THE_FIRST {
+            walk.telling = Some(Telling::default());
+            walk.heard = range.after.is_none().then(Heard::default);
+        }
+        let mut last = after;
+        let mut portion = reader.next_entries(last, until).await?;
         loop {
             let (headers, lines, end) = portion;
             reader.read(headers.len());
             // The next portion is read while this one is judged.
             let next = async {
                 match end {
-                    Some(end) => reader.next_entries(end, i64::MAX).await.map(|next| Some((next, end))),
+                    Some(end) => reader.next_entries(end, until).await.map(|next| Some((next, end))),
                     None => Ok(None),
                 }
             };
@@ -117,19 +125,58 @@ impl Walk {
                 for header in &headers {
                     walk.judge_lock(header, &hard);
                 }
+                walk.hear();
                 Ok::<_, Error>(())
             };
             let (next, judged) = join(next, judged).await;
             judged?;
-            let Some((next, end)) = next? else { break };
+            let Some((next, end)) = next? else { return Ok(walk) };
             (portion, last) = (next, end);
             reader.pause().await?;
         }
-        Ok(walk.summed_up())
+    }
+
+    /// With what lies behind it.
+    pub(super) fn add(&mut self, behind: Self) {
+        for (key, currency, moved) in behind.moved.all() {
+            let (account, day) = key;
+            self.add_sums((account, &currency, day), moved);
+        }
+        for ((party, account), currency, held) in behind.held.all() {
+            self.add_held((party, account, &currency), held);
+        }
+        self.live.add(behind.live);
+        self.purses.add(behind.purses);
+        match (&mut self.telling, behind.telling) {
+            (Some(telling), Some(behind)) => telling.add(behind),
+            (telling, behind) => *telling = telling.take().or(behind),
+        }
+        self.hear();
+        self.entries += behind.entries;
+        self.reversals += behind.reversals;
+        self.mirrored += behind.mirrored;
+        self.unbalanced.add_all(behind.unbalanced);
+        self.gaps.add_all(behind.gaps);
+        self.odd_amounts.add_all(behind.odd_amounts);
+        self.odd_reversals.add_all(behind.odd_reversals);
+        self.locked.add_all(behind.locked);
+    }
+
+    /// What was told from the first entry on need not be kept.
+    fn hear(&mut self) {
+        if let (Some(heard), Some(telling)) = (&mut self.heard, &mut self.telling) {
+            heard.hear(telling);
+        }
+    }
+
+    /// The digest of all entries, where they were told.
+    pub(super) fn digest(&mut self) -> Option<String> {
+        self.hear();
+        self.heard.take().map(Heard::digest)
     }
 
     /// What the lines come to that were read.
-    fn summed_up(mut self) -> Self {
+    pub(super) fn sum_up(&mut self) {
         for ((account, day), currency, moved) in std::mem::take(&mut self.moved).all() {
             let (debit, credit, own, lines) = moved;
             (self.debit, self.credit) = (self.debit + debit, self.credit + credit);
@@ -141,7 +188,6 @@ impl Walk {
         for ((party, account), currency, held) in std::mem::take(&mut self.held).all() {
             self.parties.insert((party, account, currency), held);
         }
-        self
     }
 
     async fn judge(&mut self, headers: &[entries::Model], lines: &[entry_lines::Model], base_decimals: u32, last: i64) {
@@ -161,10 +207,12 @@ impl Walk {
             rest = after;
             self.judge_orphans(orphans);
             self.judge_entry(header, own);
-            self.digest_entry(header, own);
+            if let Some(telling) = &mut self.telling {
+                telling.tell(header, own, &self.codes);
+            }
             self.purses.hear(header, own);
             for line in own {
-                self.add(line, base_decimals);
+                self.add_line(line, base_decimals);
             }
             if is_stood_for(header.kind) {
                 self.live.begins(header.id, header.document_id);
@@ -172,7 +220,7 @@ impl Walk {
         }
         self.judge_orphans(rest);
         for line in rest {
-            self.add(line, base_decimals);
+            self.add_line(line, base_decimals);
         }
     }
 
@@ -203,41 +251,7 @@ impl Walk {
         }
     }
 
-    /// Adds an entry to the digest, without anything that tells one company from its twin.
-    fn digest_entry(&mut self, header: &entries::Model, lines: &[entry_lines::Model]) {
-        let Self { digest, codes, ordinals, .. } = self;
-        digest.feed_shown(Some(header.number));
-        digest.feed_shown(Some(header.date));
-        digest.feed_shown(Some(header.total.units()));
-        digest.feed(Some(header.kind.as_str()));
-        digest.feed(Some(header.document_kind.as_str()));
-        digest.feed(header.document_number.as_deref());
-        digest.feed(header.narration.as_deref());
-        digest.feed_shown(Some(lines.len()));
-        for line in lines {
-            let mut ordinal = |id: RecordId| {
-                let next = ordinals.len();
-                *ordinals.entry(id).or_insert(next)
-            };
-            match codes.get(&line.account_id) {
-                Some(code) => digest.feed(Some(code)),
-                None => digest.feed_shown(Some(ordinal(line.account_id))),
-            }
-            for id in [line.party_id.map(Named::as_written), line.item_id, line.tax_code_id] {
-                digest.feed_shown(id.map(&mut ordinal));
-            }
-            digest.feed_shown(Some(line.amount.units()));
-            digest.feed(Some(&line.currency));
-            digest.feed_shown(Some(line.currency_amount.units()));
-            digest.feed(line.description.as_deref());
-            digest.feed_shown(line.due_date);
-            digest.feed_shown(line.quantity.map(Quantity::units));
-            digest.feed(line.tax_component.as_deref());
-            digest.feed_shown(line.tax_base.map(BookMoney::units));
-        }
-    }
-
-    pub(super) fn add(&mut self, line: &entry_lines::Model, base_decimals: u32) {
+    fn add_line(&mut self, line: &entry_lines::Model, base_decimals: u32) {
         let amount = Wide::from(line.amount.units());
         let own = Wide::from(line.currency_amount.units());
         let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };

@@ -1,16 +1,16 @@
 //! The tax of trade documents, made anew: from what is kept of their lines, as plain text and numbers, and from the codes.
 
-use super::super::shares::{list, number};
 use super::super::{Findings, Wide, shown};
+use super::Taxed;
+use super::told::Said;
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use schema::tables::TaxDuty;
-use schema::tables::{DocumentKind, documents, tax_facts};
+use schema::tables::{DocumentKind, tax_facts};
 use schema::tax_code as codes;
 use schema::tax_code::TaxComponent;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
 /// What a line tells of tax, by component and by what it is to the company.
@@ -62,8 +62,8 @@ pub(super) struct Anew {
 }
 
 /// In units of money: a number is read in millionths.
-pub(super) fn money(value: &Value) -> Result<Wide> {
-    if value.is_null() { Ok(0) } else { Ok(number(value)? / 100) }
+pub(super) fn money(value: &Said<'_>) -> Result<Wide> {
+    if value.is_nothing() { Ok(0) } else { Ok(value.number()? / 100) }
 }
 
 /// Rounded half away from nothing, which is at most a coin from however it was rounded.
@@ -104,13 +104,13 @@ impl Anew {
     /// With those of other documents.
     pub(super) fn add(&mut self, other: Self) {
         (self.taxes, self.right) = (self.taxes + other.taxes, self.right + other.right);
-        self.findings = std::mem::take(&mut self.findings).with(other.findings);
+        self.findings.add_all(other.findings);
     }
 
     /// Makes the tax of a document anew and compares it with what is told of it.
     pub(super) fn judge(
         &mut self,
-        (row, content): (&documents::Model, &Value),
+        (row, content): (&Taxed, &Said<'_>),
         facts: &[&tax_facts::Model],
         codes: &HashMap<RecordId, codes::Model>,
         (base_decimals, tolerance): (u32, i64),
@@ -129,10 +129,9 @@ impl Anew {
                 not_recoverable: fact.not_recoverable.units().into(),
             });
         }
-        let number = format!("{} {} of {}", row.kind, row.number.as_deref().unwrap_or("without a number"), row.date);
-        for (place, (asked, kept)) in
-            list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"])).enumerate()
-        {
+        let number = || format!("{} {} of {}", row.kind, row.number.as_deref().unwrap_or("without a number"), row.date);
+        let lines = content["asked"]["lines"].list().iter().zip(content["figures"]["lines"].list());
+        for (place, (asked, kept)) in lines.enumerate() {
             let line = Line { asked, kept, head: &content["asked"], kind: row.kind };
             for (key, wanted) in line.made(coins)? {
                 let found = told.remove(&key).unwrap_or_default();
@@ -141,7 +140,8 @@ impl Anew {
                     self.right += 1;
                 } else {
                     self.findings.add(format!(
-                        "{number}, line {}: {} is told to be {} with a tax of {}, and its line comes to {} with {}",
+                        "{}, line {}: {} is told to be {} with a tax of {}, and its line comes to {} with {}",
+                        number(),
                         place + 1,
                         key.2,
                         shown(found.home_base),
@@ -152,15 +152,16 @@ impl Anew {
                 }
             }
             for why in line.wrong_rates(row, codes, coins, tolerance)? {
-                self.findings.add(format!("{number}, line {}: {why}", place + 1));
+                self.findings.add(format!("{}, line {}: {why}", number(), place + 1));
             }
         }
         for why in other_terms(facts, content)? {
-            self.findings.add(format!("{number}: {why}"));
+            self.findings.add(format!("{}: {why}", number()));
         }
         for (key, rest) in told.into_iter().filter(|(_, rest)| *rest != Told::default()) {
             self.findings.add(format!(
-                "{number}: {} is told to be {} with a tax of {}, and no line of it says so",
+                "{}: {} is told to be {} with a tax of {}, and no line of it says so",
+                number(),
                 key.2,
                 shown(rest.home_base),
                 shown(rest.home_tax)
@@ -171,21 +172,21 @@ impl Anew {
 }
 
 /// Where the last version of a document is told with another rate or kind than its lines have.
-fn other_terms(facts: &[&tax_facts::Model], content: &Value) -> Result<Vec<String>> {
+fn other_terms(facts: &[&tax_facts::Model], content: &Said<'_>) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     let own = || facts.iter().filter(|fact| fact.takes_back_id.is_none());
     let last = own().map(|fact| fact.document_version).max();
     for fact in own().filter(|fact| Some(fact.document_version) == last) {
         let (Some(line), Some(component), Some(rate)) = (fact.line_id, fact.component_id, fact.rate) else { continue };
-        let id = |value: &Value, id: RecordId| value.as_str() == Some(id.to_string().as_str());
-        let lines = list(&content["asked"]["lines"]).zip(list(&content["figures"]["lines"]));
+        let (line, component) = (line.to_string(), component.to_string());
+        let lines = content["asked"]["lines"].list().iter().zip(content["figures"]["lines"].list());
         let mut taxes = lines
-            .filter(|(asked, _)| id(&asked["id"], line))
-            .flat_map(|(_, kept)| list(&kept["figures"]["taxes"]))
-            .filter(|tax| id(&tax["component"], component));
+            .filter(|(asked, _)| asked["id"].text() == Some(&line))
+            .flat_map(|(_, kept)| kept["figures"]["taxes"].list())
+            .filter(|tax| tax["component"].text() == Some(&component));
         let Some(tax) = taxes.next() else { continue };
         let kind = fact.kind.map(|kind| kind.to_string());
-        if Wide::from(rate.units()) != number(&tax["rate"])? || kind.as_deref() != tax["kind"].as_str() {
+        if Wide::from(rate.units()) != tax["rate"].number()? || kind.as_deref() != tax["kind"].text() {
             let kind = kind.as_deref().unwrap_or("");
             wrong.push(format!("{kind} at {rate} is told, and its line has {} at {}", tax["kind"], tax["rate"]));
         }
@@ -196,24 +197,24 @@ fn other_terms(facts: &[&tax_facts::Model], content: &Value) -> Result<Vec<Strin
 /// A line as it is kept.
 #[derive(Clone, Copy)]
 struct Line<'l> {
-    asked: &'l Value,
-    kept: &'l Value,
-    head: &'l Value,
+    asked: &'l Said<'l>,
+    kept: &'l Said<'l>,
+    head: &'l Said<'l>,
     kind: DocumentKind,
 }
 
 impl Line<'_> {
     fn code(&self) -> Option<&str> {
-        self.asked["tax"]["code"].as_str()
+        self.asked["tax"]["code"].text()
     }
 
     /// What the document's currency is worth, in millionths of a millionth.
     fn rate(&self) -> Result<Wide> {
         let rate = &self.head["exchange_rate"];
-        if rate.is_null() {
+        if rate.is_nothing() {
             return Ok(1_000_000_000_000);
         }
-        let text = rate.as_str().map_or_else(|| rate.to_string(), str::to_owned);
+        let text = rate.text().map_or_else(|| rate.to_string(), str::to_owned);
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
         format!("{whole}{fraction:0<12}").parse().map_err(|_| Error::internal(format!("{text} is no rate")))
     }
@@ -223,17 +224,17 @@ impl Line<'_> {
         let figures = &self.kept["figures"];
         let (net, home_net) = (money(&figures["net"])?, money(&self.kept["base_net"])?);
         let sign = if credits(self.kind) { -1 } else { 1 };
-        let id = self.asked["id"].as_str().unwrap_or("").to_owned();
+        let id = self.asked["id"].text().unwrap_or("").to_owned();
         let mut made: BTreeMap<Key, Told> = BTreeMap::new();
         let mut add = |component: &str, duty: TaxDuty, told: Told| {
             made.entry((id.clone(), component.to_owned(), word(duty))).or_default().add(told.times(sign));
         };
-        let taxes: Vec<&Value> = if self.code().is_some() { list(&figures["taxes"]).collect() } else { Vec::new() };
+        let taxes = if self.code().is_some() { figures["taxes"].list() } else { &[] };
         if taxes.is_empty() {
             add("", TaxDuty::None, Told { base: net, home_base: home_net, ..Told::default() });
         }
-        for (place, tax) in taxes.into_iter().enumerate() {
-            let component = tax["component"].as_str().unwrap_or("");
+        for (place, tax) in taxes.iter().enumerate() {
+            let component = tax["component"].text().unwrap_or("");
             let (base, amount) = (money(&tax["base"])?, money(&tax["amount"])?);
             let claimed = money(&tax["recoverable"])?;
             let home = money(&self.kept["base_taxes"][place])?;
@@ -251,7 +252,7 @@ impl Line<'_> {
             };
             let part =
                 Told { tax: claimed, home_tax: home_claimed, not_recoverable: home - home_claimed, ..Told::default() };
-            match (tax["kind"].as_str(), is_sale(self.kind)) {
+            match (tax["kind"].text(), is_sale(self.kind)) {
                 (Some("standard" | "fixedPerUnit"), true) => add(component, TaxDuty::Owed, all),
                 (Some("standard" | "fixedPerUnit"), false) => {
                     add(component, TaxDuty::Claimed, Told { base, home_base, ..part });
@@ -268,7 +269,7 @@ impl Line<'_> {
 
     /// Whether it tells that. What was converted or shared by itself may be rounded the other way.
     fn is_told(&self, found: &Told, wanted: &Told, coins: Coins) -> Result<bool> {
-        let exact = self.head["exchange_rate"].is_null() || found.base == money(&self.kept["figures"]["net"])?;
+        let exact = self.head["exchange_rate"].is_nothing() || found.base == money(&self.kept["figures"]["net"])?;
         let near = |left: Wide, right: Wide| (left - right).abs() <= coins.home;
         let bases = found.home_base == wanted.home_base || (!exact && near(found.home_base, wanted.home_base));
         let partly = wanted.not_recoverable != 0;
@@ -280,13 +281,13 @@ impl Line<'_> {
 
     /// Whether it is a share of what was invoiced, whose rates are those of another day.
     fn is_share(&self) -> bool {
-        credits(self.kind) && (list(&self.kept["took"]).next().is_some() || !self.head["source"].is_null())
+        credits(self.kind) && (!self.kept["took"].list().is_empty() || !self.head["source"].is_nothing())
     }
 
     /// Where a tax is not what the rate of its day makes of its base, or the base not what it stands on.
     fn wrong_rates(
         &self,
-        row: &documents::Model,
+        row: &Taxed,
         codes: &HashMap<RecordId, codes::Model>,
         coins: Coins,
         tolerance: i64,
@@ -295,27 +296,25 @@ impl Line<'_> {
         if self.is_share() {
             return Ok(wrong);
         }
-        let Some(code) = self.code().and_then(|id| codes.values().find(|code| code.id.to_string() == id)) else {
-            return Ok(wrong);
-        };
-        let day = match self.head["tax_date"].as_str() {
+        let Some(code) = self.code().and_then(|id| codes.get(&RecordId::parse(id)?)) else { return Ok(wrong) };
+        let day = match self.head["tax_date"].text() {
             Some(text) => text.parse().map_err(|_| Error::internal(format!("{text} is no day")))?,
             None => row.date,
         };
         let figures = &self.kept["figures"];
         let net = money(&figures["net"])?;
-        let inclusive = self.head["inclusive"] == true;
-        let taxes: Vec<&Value> = list(&figures["taxes"]).collect();
+        let inclusive = self.head["inclusive"].is_true();
+        let taxes = figures["taxes"].list();
         let mut before = 0;
-        for tax in &taxes {
-            let known =
-                code.components.0.iter().find(|one| Some(one.id.to_string().as_str()) == tax["component"].as_str());
+        for tax in taxes {
+            let id = tax["component"].text().and_then(RecordId::parse);
+            let known = code.components.0.iter().find(|one| Some(one.id) == id);
             let Some(component) = known else {
                 wrong.push(format!("{} has no component {}", code.code, tax["component"]));
                 continue;
             };
-            let (base, amount, rate) = (money(&tax["base"])?, money(&tax["amount"])?, number(&tax["rate"])?);
-            let kind = tax["kind"].as_str();
+            let (base, amount, rate) = (money(&tax["base"])?, money(&tax["amount"])?, tax["rate"].number()?);
+            let kind = tax["kind"].text();
             let stands_on = if component.is_compound { net + before } else { net };
             if base != stands_on {
                 wrong.push(format!("{} stands on {}, and not on {}", component.name, shown(stands_on), shown(base)));
@@ -337,7 +336,7 @@ impl Line<'_> {
             } else {
                 coins.own
             };
-            if !self.asked["stated_tax"].is_null() {
+            if !self.asked["stated_tax"].is_nothing() {
                 most += coins.own * Wide::from(tolerance);
             }
             if rated && (amount * 100_000_000 - base * rate).abs() > most * 100_000_000 {
@@ -371,17 +370,18 @@ mod tests {
     #[test]
     fn what_is_kept_of_a_line_says_what_it_must_tell() {
         let coins = Coins { own: 100, home: 100 };
-        let head: Value = serde_json::from_str(r#"{"exchange_rate": null}"#).unwrap();
-        let asked: Value = serde_json::from_str(r#"{"id": "l", "tax": {"code": "c"}}"#).unwrap();
-        let kept = |kind: &str, recoverable: &str| -> Value {
+        let head: Said<'_> = serde_json::from_str(r#"{"exchange_rate": null}"#).unwrap();
+        let asked: Said<'_> = serde_json::from_str(r#"{"id": "l", "tax": {"code": "c"}}"#).unwrap();
+        let kept = |kind: &str, recoverable: &str| -> String {
             let tax = format!(
                 r#"{{"component": "v", "kind": "{kind}", "rate": 20, "base": 100, "amount": 20, "recoverable": {recoverable}}}"#
             );
             let figures = format!(r#"{{"net": 100, "gross": 100, "discount": 0, "taxes": [{tax}]}}"#);
-            serde_json::from_str(&format!(r#"{{"figures": {figures}, "base_net": 100, "base_taxes": [20]}}"#)).unwrap()
+            format!(r#"{{"figures": {figures}, "base_net": 100, "base_taxes": [20]}}"#)
         };
-        let says = |kind: DocumentKind, kept: &Value| -> Vec<String> {
-            let line = Line { asked: &asked, kept, head: &head, kind };
+        let says = |kind: DocumentKind, kept: &str| -> Vec<String> {
+            let kept = serde_json::from_str(kept).unwrap();
+            let line = Line { asked: &asked, kept: &kept, head: &head, kind };
             let made = line.made(coins).unwrap();
             let text = |((_, component, duty), told): (Key, Told)| {
                 let figures =

@@ -47,6 +47,11 @@ fn boxes(fact: &Fact, code: &codes::Model) -> [Option<String>; 2] {
 }
 
 impl Boxes {
+    pub(super) fn add(&mut self, behind: Self) {
+        (self.told, self.wanted) = (self.told + behind.told, self.wanted + behind.wanted);
+        self.findings.add_all(behind.findings);
+    }
+
     /// Compares facts, in the order of their entries. When these were recorded is `recorded`, where any code was changed.
     pub(super) fn compare(
         &mut self,

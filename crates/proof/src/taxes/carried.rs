@@ -2,6 +2,7 @@
 //! documents included. So the ledger and the returns of the company tell the same.
 
 use super::super::Wide;
+use super::Taxed;
 use super::cash::{Coin, Row, settle};
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -9,7 +10,7 @@ use crate::ids::RecordId;
 use answers::Ask;
 use schema::business::{SystemRole, TaxBasis};
 use schema::reader::Reader;
-use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, documents, entries, facts_of, tax_facts};
+use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, entries, facts_of, tax_facts};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
@@ -88,7 +89,7 @@ impl Carried {
     /// Duty by duty, what stands apart of a document in the end, and what should.
     pub(super) fn compare(
         &self,
-        row: &documents::Model,
+        row: &Taxed,
         facts: &[&tax_facts::Model],
         settlements: &[(Wide, bool)],
         coin: Coin,

@@ -3,6 +3,7 @@
 //! The report goes by what moved the open items. Here it is what documents come to, and what allocations say of them.
 
 use super::super::{Findings, Told, Wide, shown};
+use super::Taxed;
 use super::carried::Carried;
 use crate::day::Day;
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::money::Rounding;
 use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
-use schema::tables::{DocumentKind, allocations, documents, tax_facts};
+use schema::tables::{DocumentKind, allocations, tax_facts};
 use schema::tables::{TaxDuty, TaxOrigin};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -100,7 +101,7 @@ impl Cash {
     /// With that of other documents.
     pub(super) fn add(&mut self, other: Self) {
         (self.due, self.invoiced) = (self.due + other.due, self.invoiced + other.invoiced);
-        self.findings = std::mem::take(&mut self.findings).with(other.findings);
+        self.findings.add_all(other.findings);
     }
 
     /// Compares what is due of some documents. `facts` are what they tell by themselves.
@@ -108,10 +109,10 @@ impl Cash {
         &mut self,
         reader: &Reader<'_>,
         told: &dyn Told,
-        rows: &[&documents::Model],
+        rows: &[&Taxed],
         facts: &HashMap<RecordId, Vec<&tax_facts::Model>>,
     ) -> Result<()> {
-        let rows: Vec<&&documents::Model> = rows.iter().filter(|row| KINDS.contains(&row.kind)).collect();
+        let rows: Vec<&&Taxed> = rows.iter().filter(|row| KINDS.contains(&row.kind)).collect();
         let ids: Vec<RecordId> = rows.iter().map(|row| row.id).collect();
         if ids.is_empty() {
             return Ok(());
@@ -145,7 +146,7 @@ impl Cash {
                 by_document.entry(one.source_document_id).or_default().push(one);
             }
         }
-        let of = |row: &documents::Model| {
+        let of = |row: &Taxed| {
             (facts.get(&row.id).map_or(&[][..], Vec::as_slice), by_document.get(&row.id).map_or(&[][..], Vec::as_slice))
         };
         let days: Vec<BTreeSet<Day>> = rows.iter().map(|row| days(row, of(row))).collect();
@@ -171,7 +172,7 @@ impl Cash {
 
     fn judge(
         &mut self,
-        row: &documents::Model,
+        row: &Taxed,
         (facts, settled, reduced): (&[&tax_facts::Model], &[&allocations::Model], &HashSet<(i64, TaxOrigin)>),
         (days, told): (BTreeSet<Day>, &HashMap<(RecordId, Day), Wide>),
         coin: Coin,
@@ -220,7 +221,7 @@ impl Cash {
 }
 
 /// The days on which something of a document may become due.
-fn days(row: &documents::Model, (facts, settled): (&[&tax_facts::Model], &[&allocations::Model])) -> BTreeSet<Day> {
+fn days(row: &Taxed, (facts, settled): (&[&tax_facts::Model], &[&allocations::Model])) -> BTreeSet<Day> {
     let mut days: BTreeSet<Day> = BTreeSet::from([row.date]);
     days.extend(settled.iter().flat_map(|one| [Some(one.date), one.removed_on]).flatten());
     days.extend(facts.iter().map(|fact| fact.date));
@@ -229,7 +230,7 @@ fn days(row: &documents::Model, (facts, settled): (&[&tax_facts::Model], &[&allo
 
 /// How a document was settled by the end of a day: how much, and whether that counts.
 fn settlements(
-    row: &documents::Model,
+    row: &Taxed,
     day: Day,
     settled: &[&allocations::Model],
     reduced: &HashSet<(i64, TaxOrigin)>,

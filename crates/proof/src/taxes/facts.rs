@@ -62,6 +62,11 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    pub(super) fn add(&mut self, behind: Self) {
+        (self.told, self.moved) = (self.told + behind.told, self.moved + behind.moved);
+        self.findings.add_all(behind.findings);
+    }
+
     pub(super) fn compare(&mut self, facts: &[Fact], lines: &[entry_lines::Model]) {
         let mut named: HashMap<(i64, i64), Wide> = HashMap::new();
         for fact in facts {

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::written::{Stands, Written};
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::ValueType;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 macro_rules! columns {
@@ -102,7 +103,7 @@ pub struct Whose<'d> {
 
 impl Whose<'_> {
     /// What is kept, read, where it is this document's.
-    pub fn read<T: DeserializeOwned>(self, written: &Written) -> Result<T> {
+    pub fn read<'c, T: Deserialize<'c>>(self, written: &'c Written) -> Result<T> {
         let Some(said) = written.said() else { return Err(self.torn("does not unpack")) };
         match (said.stands, self.record) {
             (Stands::Judged, _) | (Stands::InRow, None) => {}

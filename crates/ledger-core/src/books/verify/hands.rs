@@ -2,7 +2,6 @@
 
 use super::{Check, Progress, Reported, Verdict, audit_chain, beginning, beside, seals};
 use crate::error::{Error, Result};
-use crate::ids::RecordId;
 use ::books::BEFORE_THE_FIRST;
 use ::books::aside;
 use ::books::audit::{self, Beginning, Followed};
@@ -11,8 +10,8 @@ use ::books::database::Session;
 use ::books::seal::SignedHead;
 use ::books::seal::proof::{self as rows, Parts, Span, tables};
 use ::books::seal::tables::Table;
-use proof::{Part, Proved, TaxedDocuments};
-use schema::reader::{Alone, Host};
+use proof::{By, Key, Part, Piece, Pieces, Proved, Range};
+use schema::reader::{Alone, Host, Reader};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -21,9 +20,8 @@ use tokio::time::Instant;
 
 /// What one hand does at a time.
 enum Work {
-    Part(Part),
-    /// Taxes beside documents, from here on. Whoever takes it leaves what comes after a while to others.
-    Taxed(Option<RecordId>),
+    /// A part of the proof, from behind a key on. Whoever takes it leaves what comes after a while to others.
+    Part(Part, By, Option<Key>),
     /// The chain of the audit log, from here on; the same.
     Chain(Beginning),
     /// The seals of a table, from here on; the same.
@@ -34,8 +32,8 @@ impl Work {
     /// What the log calls it.
     fn named(&self) -> String {
         match self {
-            Self::Part(part) => format!("{part:?}"),
-            Self::Taxed(_) => "TaxedDocuments".into(),
+            Self::Part(part, By::Whole, _) => format!("{part:?}"),
+            Self::Part(part, by, _) => format!("{part:?} by {by:?}"),
             Self::Chain(_) => "Chain".into(),
             Self::Rows(table, _) => table.name.into(),
         }
@@ -46,7 +44,8 @@ impl Work {
 #[derive(Default)]
 struct Found {
     parts: BTreeMap<Part, Vec<Check>>,
-    taxed: TaxedDocuments,
+    /// What was found of parts that are not done.
+    pieces: Pieces,
     digest: String,
     chain: Followed,
     rows: Parts,
@@ -99,11 +98,12 @@ impl Drop for Divided<'_, '_> {
 }
 
 impl<'h> Bench<'h> {
-    /// What cannot be divided first, the dearest of it before all else, so that no hand is left with it alone.
+    /// What cannot be divided first, so that no hand is left with it alone.
     fn new(since: Option<&'h SignedHead>) -> Self {
-        let parts = Part::WHOLE.map(Work::Part).into_iter();
+        let legs =
+            Part::ALL.into_iter().flat_map(|(part, legs)| legs.iter().map(move |by| Work::Part(part, *by, None)));
         let rows = tables(true).map(|table| Work::Rows(table, Span::default()));
-        let works = parts.chain([Work::Taxed(None), Work::Chain(beginning(since))]).chain(rows).collect();
+        let works = legs.chain([Work::Chain(beginning(since))]).chain(rows).collect();
         let waiting = Mutex::new(Waiting { works, divided: 0 });
         Self { since, waiting, more: Notify::new(), found: Mutex::default() }
     }
@@ -117,7 +117,7 @@ impl<'h> Bench<'h> {
             {
                 let mut waiting = held(&self.waiting);
                 if let Some(work) = waiting.works.pop_front() {
-                    waiting.divided += usize::from(!matches!(work, Work::Part(_)));
+                    waiting.divided += usize::from(!matches!(work, Work::Part(_, By::Whole, _)));
                     return Some(work);
                 }
                 if waiting.divided == 0 {
@@ -147,22 +147,20 @@ impl<'h> Bench<'h> {
         while let Some(work) = self.next().await {
             let (named, begun) = (work.named(), Instant::now());
             match work {
-                Work::Part(part) => match part.prove(&reader, &told, trusted).await {
-                    Ok(Proved { checks, digest }) => {
-                        let mut found = held(&self.found);
-                        found.parts.insert(part, checks);
-                        found.digest.extend(digest);
+                Work::Part(part, by, after) => {
+                    let divided = (by != By::Whole).then(|| Divided(self));
+                    let until = by.end(&reader, after, trusted).await;
+                    if let Some(divided) = divided {
+                        let end = until.as_ref().ok().copied().flatten();
+                        divided.leaves(end.map(|end| Work::Part(part, by, Some(end))));
                     }
-                    Err(error) => self.unread(named.clone(), error)?,
-                },
-                Work::Taxed(after) => {
-                    let divided = Divided(self);
-                    let until = proof::end_of_part(&reader, after).await;
-                    divided.leaves(until.as_ref().ok().copied().flatten().map(|end| Work::Taxed(Some(end))));
-                    let proved = async { TaxedDocuments::of_part(&reader, &told, (after, until?)).await };
-                    match proved.await {
-                        Ok(part) => held(&self.found).taxed.add(part),
-                        Err(error) => self.unread(named.clone(), error)?,
+                    let proved = async {
+                        let range = Range { after, until: until? };
+                        let piece = part.prove(&reader, &told, (by, range), trusted).await?;
+                        self.join(&reader, part, (by, range), piece).await
+                    };
+                    if let Err(error) = proved.await {
+                        self.unread(format!("{part:?}"), error)?;
                     }
                 }
                 Work::Chain(from) => {
@@ -187,6 +185,18 @@ impl<'h> Bench<'h> {
         Ok(())
     }
 
+    /// Joins a range with the others of its part. Whoever brings the last one says what all of them come to.
+    async fn join(&self, reader: &Reader<'_>, part: Part, range: (By, Range), piece: Piece) -> Result<()> {
+        let whole = held(&self.found).pieces.add(part, range, piece)?;
+        if let Some(whole) = whole {
+            let Proved { checks, digest } = whole.close(reader).await?;
+            let mut found = held(&self.found);
+            found.parts.insert(part, checks);
+            found.digest.extend(digest);
+        }
+        Ok(())
+    }
+
     /// What was spoilt cannot even be read. All else is proved.
     fn unread(&self, part: String, error: Error) -> Result<()> {
         let why = match error {
@@ -200,12 +210,11 @@ impl<'h> Bench<'h> {
 
     /// What all of it comes to.
     async fn verdict(self, cx: &Cx<'_>) -> Result<Verdict> {
-        let mut found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = found.failed {
             return Err(failed);
         }
         let rows = seals::rows(found.rows, seals::signed(cx).await?.as_ref());
-        found.parts.insert(Part::TaxedDocuments, found.taxed.checks());
         let chain = audit_chain(cx, cx.business_id()?, found.chain).await?;
         // What was spoilt so that a part of the books cannot be recomputed; the rows mostly say where that is.
         let unread = (!found.unread.is_empty()).then(|| Check::of_unread(found.unread));
