@@ -307,34 +307,34 @@ impl Part {
 }
 
 /// Ranges that were proved, each joined with its neighbours as soon as these are there too: so what is found stands in the
-/// order of the keys, whoever found it first, and hardly more is kept than one of all.
+/// order of the keys, whoever found it first, and hardly more is kept than one of all. Which key comes first is the
+/// engine's to say, so neighbours are known by the key between them alone.
 #[derive(Default)]
-struct Joined(BTreeMap<Option<Key>, (Option<Key>, Piece)>);
+struct Joined(Vec<(Range, Piece)>);
 
 impl Joined {
     fn add(&mut self, range: Range, piece: Piece) -> Result<()> {
-        let Range { mut after, mut until } = range;
-        let mut joined = piece;
-        let before = self.0.range(..after).next_back().filter(|(_, (end, _))| *end == after && after.is_some());
-        if let Some(begins) = before.map(|(begins, _)| *begins)
-            && let Some((_, mut known)) = self.0.remove(&begins)
-        {
+        let (mut range, mut joined) = (range, piece);
+        if let Some((before, mut known)) = self.take(|known| range.after.is_some() && known.until == range.after) {
             known.add(joined)?;
-            (joined, after) = (known, begins);
+            (range.after, joined) = (before.after, known);
         }
-        if until.is_some()
-            && let Some((end, behind)) = self.0.remove(&until)
-        {
-            joined.add(behind)?;
-            until = end;
+        if let Some((behind, known)) = self.take(|known| range.until.is_some() && known.after == range.until) {
+            joined.add(known)?;
+            range.until = behind.until;
         }
-        self.0.insert(after, (until, joined));
+        self.0.push((range, joined));
         Ok(())
+    }
+
+    fn take(&mut self, wanted: impl Fn(&Range) -> bool) -> Option<(Range, Piece)> {
+        let place = self.0.iter().position(|(range, _)| wanted(range))?;
+        Some(self.0.swap_remove(place))
     }
 
     /// Whether all there is was proved.
     fn is_whole(&self) -> bool {
-        self.0.get(&None).is_some_and(|(until, _)| until.is_none())
+        matches!(self.0.as_slice(), [(range, _)] if *range == Range::default())
     }
 }
 
@@ -352,8 +352,7 @@ impl Pieces {
         }
         let mut whole: Option<Piece> = None;
         for leg in part.legs() {
-            let all = self.0.remove(&(part, *leg)).and_then(|mut leg| leg.0.remove(&None));
-            let Some((_, piece)) = all else { continue };
+            let Some((_, piece)) = self.0.remove(&(part, *leg)).and_then(|mut leg| leg.0.pop()) else { continue };
             match &mut whole {
                 Some(whole) => whole.add(piece)?,
                 None => whole = Some(piece),
@@ -376,7 +375,8 @@ mod tests {
 
     /// What is found, in the order in which it is told, where ranges are done in this order.
     fn told(order: &[usize]) -> Option<Vec<String>> {
-        let ends = [Some(Key::Number(3)), Some(Key::Number(7)), Some(Key::Number(9)), None];
+        // An engine may have another order than numbers do.
+        let ends = [Some(Key::Number(7)), Some(Key::Number(3)), Some(Key::Number(9)), None];
         let mut pieces = Pieces::default();
         let mut whole = None;
         for place in order {

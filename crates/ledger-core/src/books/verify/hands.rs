@@ -210,9 +210,13 @@ impl<'h> Bench<'h> {
 
     /// What all of it comes to.
     async fn verdict(self, cx: &Cx<'_>) -> Result<Verdict> {
-        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = found.failed {
             return Err(failed);
+        }
+        // A part of which a range is missing tells nothing, and nobody is to take that for proved.
+        for part in Part::ALL.map(|(part, _)| part).into_iter().filter(|part| !found.parts.contains_key(part)) {
+            found.unread.entry(format!("{part:?}")).or_insert_with(|| "since not all of it was proved".into());
         }
         let rows = seals::rows(found.rows, seals::signed(cx).await?.as_ref());
         let chain = audit_chain(cx, cx.business_id()?, found.chain).await?;
