@@ -74,6 +74,10 @@ pub struct Range {
     pub until: Option<Key>,
 }
 
+/// Before every number, whoever put it there, and behind.
+const BEFORE_ALL: i64 = i64::MIN;
+const BEHIND_ALL: i64 = i64::MAX;
+
 impl Key {
     const fn number(self) -> Option<i64> {
         match self {
@@ -109,13 +113,13 @@ impl Range {
     /// The entries of it that have a number of ours.
     pub(super) fn entries(self) -> (i64, i64) {
         let (after, until) = self.numbers();
-        (after.map_or(BEFORE_THE_FIRST, |after| Ord::max(after, BEFORE_THE_FIRST)), until.unwrap_or(i64::MAX))
+        (after.map_or(BEFORE_THE_FIRST, |after| Ord::max(after, BEFORE_THE_FIRST)), until.unwrap_or(BEHIND_ALL))
     }
 
     /// The same with whatever numbers somebody put there.
     pub(super) fn all_entries(self) -> (i64, i64) {
         let (after, until) = self.numbers();
-        (after.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX))
+        (after.unwrap_or(BEFORE_ALL), until.unwrap_or(BEHIND_ALL))
     }
 }
 

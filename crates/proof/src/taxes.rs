@@ -6,11 +6,12 @@ mod boxes;
 mod carried;
 mod cash;
 mod facts;
+mod of_ledger;
 mod told;
 
-use self::facts::{Fact, Ledger};
+pub use self::of_ledger::OfLedger;
 use self::told::Said;
-use super::{Check, Findings, PORTION, Range, Told, Wide, found, shown};
+use super::{Check, Findings, PORTION, Told, Wide, found, shown};
 use crate::BEFORE_THE_FIRST;
 use crate::clock::Instant;
 use crate::currency::Currency;
@@ -21,20 +22,18 @@ use crate::money::Money;
 use answers::Ask;
 use schema::account as accounts;
 use schema::account::AccountClass;
-use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::TaxKind;
 use schema::tables::documents::Whose;
 use schema::tables::{
-    DocumentKind, DocumentStatus, EntryRefs, document_lines, documents, entries, entry_lines, facts_of, tax_beginnings,
-    tax_facts,
+    DocumentKind, DocumentStatus, EntryRefs, document_lines, documents, entries, facts_of, tax_beginnings, tax_facts,
 };
 use schema::tables::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
 use schema::written::Written;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use words::sums::{Lists as _, SummedUp as _, Sums as _};
+use words::sums::{Lists as _, Sums as _};
 
 /// The last entry of before there were facts.
 async fn beginning(reader: &Reader<'_>) -> Result<i64> {
@@ -162,83 +161,6 @@ fn told_lines(rows: &[&Taxed], lines: &[document_lines::Model], contents: &Conte
     Ok(all)
 }
 
-/// Facts beside the ledger's lines, entry by entry, as far as they were read.
-#[derive(Default)]
-pub struct OfLedger {
-    ledger: Ledger,
-    boxes: boxes::Boxes,
-}
-
-impl OfLedger {
-    pub(super) async fn of_part(reader: &Reader<'_>, range: Range) -> Result<Self> {
-        let (company, beginning, codes) = (reader.id(), beginning(reader).await?, codes(reader).await?);
-        let (after, until) = range.all_entries();
-        let of_tax: Vec<RecordId> = accounts::Entity::find()
-            .select_only()
-            .column(accounts::Column::Id)
-            .filter(accounts::Column::BusinessId.eq(company))
-            .filter(accounts::Column::Keeper.eq(Keeper::Tax))
-            .column_of(&reader.db)
-            .await?;
-        let kept: HashSet<RecordId> = of_tax.into_iter().collect();
-        let end = Ord::min(until, last_entry(reader).await?);
-        let mut found = Self::default();
-        let mut last = Ord::max(after, beginning);
-        while last < until {
-            let next = last.saturating_add(PORTION.cast_signed());
-            let to = if next < end { next } else { until };
-            let facts: Vec<Fact> = tax_facts::Entity::find()
-                .select_only()
-                .columns(Fact::COLUMNS)
-                .filter(tax_facts::Column::BusinessId.eq(company))
-                .filter(tax_facts::Column::EntryNumber.gt(last))
-                .filter(tax_facts::Column::EntryNumber.lte(to))
-                .order_by_asc(tax_facts::Column::EntryNumber)
-                .order_by_asc(tax_facts::Column::Place)
-                .read(&reader.db)
-                .await?;
-            found.boxes.compare(&facts, &codes, &recorded(reader, &codes, (last, to)).await?);
-            let lines = entry_lines::Entity::find()
-                .filter(entry_lines::Column::BusinessId.eq(company))
-                .filter(entry_lines::Column::EntryNumber.gt(last))
-                .filter(entry_lines::Column::EntryNumber.lte(to))
-                .filter(entry_lines::Column::AccountId.is_in(kept.iter().copied()))
-                .models(&reader.db)
-                .await?;
-            found.ledger.compare(&facts, &lines);
-            reader.read(facts.len());
-            last = to;
-            reader.pause().await?;
-        }
-        Ok(found)
-    }
-
-    pub(super) fn add(&mut self, behind: Self) {
-        self.ledger.add(behind.ledger);
-        self.boxes.add(behind.boxes);
-    }
-
-    pub(super) fn checks(self) -> Vec<Check> {
-        let Self { ledger, boxes } = self;
-        vec![
-            Check::of(
-                "T1",
-                "Every ledger line on an account of tax is the sum of the facts that name it",
-                shown(ledger.told),
-                shown(ledger.moved),
-                ledger.findings,
-            ),
-            Check::of(
-                "T3",
-                "What stands in the boxes of returns is what has a box by its code",
-                shown(boxes.told),
-                shown(boxes.wanted),
-                boxes.findings,
-            ),
-        ]
-    }
-}
-
 impl Documents {
     /// Facts beside the documents that made them, from behind one of these up to another.
     pub(super) async fn of_part(
@@ -291,17 +213,6 @@ impl Documents {
             ),
         ]
     }
-}
-
-async fn last_entry(reader: &Reader<'_>) -> Result<i64> {
-    let last: Option<Option<i64>> = entry_lines::Entity::find()
-        .select_only()
-        .column_as(entry_lines::Column::EntryNumber.max(), "last")
-        .filter(entry_lines::Column::BusinessId.eq(reader.id()))
-        .into_tuple()
-        .one(&reader.db)
-        .await?;
-    Ok(last.summed_up())
 }
 
 /// What of a tax is a debit.

@@ -58,7 +58,7 @@ pub(super) enum Said<'c> {
     Members(Vec<(&'static str, Self)>),
 }
 
-impl<'c> Said<'c> {
+impl Said<'_> {
     pub(super) const fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }
@@ -106,7 +106,7 @@ impl fmt::Display for Said<'_> {
 }
 
 /// The member of a name; nothing where there is none.
-impl<'c> Index<&str> for Said<'c> {
+impl Index<&str> for Said<'_> {
     type Output = Self;
 
     fn index(&self, name: &str) -> &Self {
@@ -115,11 +115,11 @@ impl<'c> Index<&str> for Said<'c> {
     }
 }
 
-impl<'c> Index<usize> for Said<'c> {
+impl Index<usize> for Said<'_> {
     type Output = Self;
 
     fn index(&self, place: usize) -> &Self {
-        self.list().get(place).unwrap_or(&Self::Nothing)
+        self.list().get(place).map_or(&Self::Nothing, |one| one)
     }
 }
 
