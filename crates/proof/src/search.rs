@@ -21,7 +21,7 @@ fn met(id: RecordId) -> u64 {
 /// The documents that blocks tell of, as far as these were read.
 #[derive(Default)]
 pub struct Found {
-    found: HashSet<u64>,
+    met: HashSet<u64>,
     /// Another block may tell of it since it changed.
     missed: HashMap<u64, RecordId>,
     torn: Findings,
@@ -51,7 +51,7 @@ impl Found {
             }
             for (id, is_found) in told {
                 if is_found {
-                    found.found.insert(met(id));
+                    found.met.insert(met(id));
                 } else {
                     found.missed.insert(met(id), id);
                 }
@@ -61,13 +61,13 @@ impl Found {
     }
 
     pub(super) fn add(&mut self, others: Self) {
-        self.found.extend(others.found);
+        self.met.extend(others.met);
         self.missed.extend(others.missed);
         self.torn.add_all(others.torn);
     }
 
     pub(super) async fn check(self, reader: &Reader<'_>) -> Result<Check> {
-        let Self { found, missed, torn: mut findings } = self;
+        let Self { met: found, missed, torn: mut findings } = self;
         let waiting = Query::select()
             .column(search_waiting::Column::DocumentId)
             .from(search_waiting::Entity)

@@ -339,13 +339,11 @@ impl Table {
 
     /// The seal of a row. `beside` are rows of another table that belong to it.
     pub fn seal(&self, seals: &Seals, salt: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<String> {
-        match from_hex::<SALT>(salt) {
-            Some(salt) => Ok(STANDARD_NO_PAD.encode(self.own_seal(seals, salt, values, beside)?)),
-            None => {
-                self.is_whole(values)?;
-                Ok(self.former_seal(seals, salt, values, beside))
-            }
+        if let Some(salt) = from_hex::<SALT>(salt) {
+            return Ok(STANDARD_NO_PAD.encode(self.own_seal(seals, salt, values, beside)?));
         }
+        self.is_whole(values)?;
+        Ok(self.former_seal(seals, salt, values, beside))
     }
 
     fn is_whole(&self, values: &[Value]) -> Result<()> {
