@@ -182,7 +182,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("another date on an entry", "UPDATE entries SET date = '2026-07-01' WHERE number = 1", &["V1"]),
     (
         "a fraction of a cent",
-        "UPDATE entry_lines SET currency_amount = currency_amount + 1 WHERE entry_number = 1 AND position = 1",
+        "UPDATE entry_lines SET currency_amount = COALESCE(currency_amount, amount) + 1 WHERE entry_number = 1 AND position = 1",
         &["V4a", "V4b", "V14"],
     ),
     ("a deleted line", "DELETE FROM entry_lines WHERE entry_number = 1 AND position = 1", &["V1", "V4a"]),
@@ -209,7 +209,7 @@ const CORRUPTIONS: &[(&str, &str, &[&str])] = &[
     ("a line without its party", "UPDATE entry_lines SET party_id = NULL WHERE party_id IS NOT NULL", &["V4c"]),
     (
         "a reversal that takes back less",
-        "UPDATE entry_lines SET currency_amount = currency_amount * 2 WHERE entry_number = 4",
+        "UPDATE entry_lines SET currency_amount = COALESCE(currency_amount, amount) * 2 WHERE entry_number = 4",
         &["V4a", "V11b"],
     ),
     ("a missing number", "UPDATE documents SET sequence = 77 WHERE number = 'JV-2026-0002'", &["V6"]),

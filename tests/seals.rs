@@ -14,6 +14,7 @@ use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
+use ledger_core::stored::Called;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, QueryFilter, Statement};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -811,8 +812,9 @@ pub(crate) fn chain_plainly_from(
     for sequence in which {
         let value = |(column, is_id): &(&str, bool)| {
             let is_packed = matches!(*column, "before" | "after" | "record");
-            let text = match (place.is_postgres(), is_id | is_packed) {
-                (true, _) if is_packed => format!("encode(\"{column}\", 'hex')"),
+            let is_bytes = is_packed || *column == "request_id";
+            let text = match (place.is_postgres(), is_id | is_bytes) {
+                (true, _) if is_bytes => format!("encode(\"{column}\", 'hex')"),
                 (true, _) => format!("\"{column}\"::text"),
                 (false, true) => format!("lower(hex(\"{column}\"))"),
                 (false, false) => format!("CAST(\"{column}\" AS TEXT)"),
@@ -825,6 +827,9 @@ pub(crate) fn chain_plainly_from(
             let mut text = found.strip_prefix('=')?.to_owned();
             if is_packed {
                 text = ledger_core::packed::unpack(&bytes_of(&text))?;
+            }
+            if *column == "request_id" {
+                text = Called::read(bytes_of(&text)).0;
             }
             if matches!(*column, "action" | "resource") {
                 text = codes::word_of(&text).map_or(text, str::to_owned);

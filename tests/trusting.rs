@@ -43,7 +43,7 @@ fn notes_that_no_migration_made(engine: Engine) {
         let place = Place::of(&server);
         let wrong = place.wrong();
         assert!(wrong.tables.contains("parties") && !wrong.tables.contains("touched"), "{batch}: {wrong:?}");
-        assert_eq!(place.texts("SELECT seal AS text FROM parties"), [""], "{batch}");
+        assert_eq!(place.texts("SELECT CAST(length(seal) AS TEXT) AS text FROM parties"), ["0"], "{batch}");
         // A proof from outside says so too, whatever was started since.
         assert_eq!(server.command(&["verify"], "").status.code(), Some(1), "{batch}");
     }

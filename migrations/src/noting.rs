@@ -258,12 +258,15 @@ impl Noted {
             return Err(DbErr::Custom(format!("{} notes what changes in it, and has no seal or no key", self.table)));
         }
         let changed: Vec<String> = self.sealed().map(|column| self.differs(&column.name)).collect();
-        let changed = format!("OLD.seal <> '' AND (OLD.seal <> NEW.seal OR {})", changed.join(" OR "));
+        // Books of before have a text there.
+        let changed = format!("length(OLD.seal) > 0 AND (OLD.seal <> NEW.seal OR {})", changed.join(" OR "));
+        let seal = self.columns.iter().find(|column| column.name == "seal");
+        let old = seal.map_or_else(String::new, |seal| self.text("OLD", seal));
         let (table, mut made) = (&self.table, Vec::new());
         for (event, when, note) in [
-            ("INSERT", "NEW.seal = ''", self.note("NEW", ("''", "''"))),
-            ("UPDATE", changed.as_str(), self.note("NEW", ("OLD.seal", &self.was(false)))),
-            ("DELETE", "OLD.seal <> ''", self.note("OLD", ("OLD.seal", &self.was(true)))),
+            ("INSERT", "length(NEW.seal) = 0", self.note("NEW", ("''", "''"))),
+            ("UPDATE", changed.as_str(), self.note("NEW", (&old, &self.was(false)))),
+            ("DELETE", "length(OLD.seal) > 0", self.note("OLD", (&old, &self.was(true)))),
         ] {
             if what == What::Insertions && event != "INSERT" {
                 continue;

@@ -132,6 +132,28 @@ mod tests {
         let found = |words: &str| plan.iter().any(|step| step.contains(words));
         assert!(found("SEARCH entry_lines USING PRIMARY KEY (business_id=? AND entry_number=?)"), "{plan:?}");
         assert!(found("USING COVERING INDEX entries_of_years") || found("USING INDEX entries_of_years"), "{plan:?}");
+        // What is open of a document is found by its key, and that of lines by the index of such.
+        for (asked_for, ways) in [
+            (
+                "open_items WHERE business_id = X'01' AND (id IN (X'02', X'03') OR (document_id IN (X'02', X'03') \
+                 AND document_id <> id))",
+                &["PRIMARY KEY (business_id=? AND id=?)", "INDEX open_items_of_lines (document_id=?"][..],
+            ),
+            (
+                "open_item_moves WHERE business_id = X'01' AND open_item_id IN (X'02', X'03')",
+                &["PRIMARY KEY (business_id=? AND open_item_id=?)"],
+            ),
+            (
+                "document_lines WHERE business_id = X'01' AND id IN (X'02', X'03') AND source_line_id IS NOT NULL",
+                &["INDEX document_lines_by_line (id=?"],
+            ),
+        ] {
+            let plan = asked(&database, format!("EXPLAIN QUERY PLAN SELECT * FROM {asked_for}")).await.unwrap();
+            let plan: Vec<String> = plan.iter().map(|row| row.try_get("", "detail").unwrap()).collect();
+            for way in ways {
+                assert!(plan.iter().any(|step| step.contains("SEARCH") && step.contains(way)), "{way}: {plan:?}");
+            }
+        }
         failure.told().unwrap();
     }
 }

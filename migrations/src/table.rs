@@ -20,6 +20,10 @@ enum Kind {
     Packed,
     /// What nobody but its writer reads.
     Bytes,
+    /// A digest.
+    Digest,
+    /// What a request is called.
+    Called,
     /// A word of few, kept as letters.
     Code,
 }
@@ -69,6 +73,14 @@ pub const fn bytes(name: &'static str) -> Column {
     column(name, Kind::Bytes)
 }
 
+pub const fn digest(name: &'static str) -> Column {
+    column(name, Kind::Digest)
+}
+
+pub const fn called(name: &'static str) -> Column {
+    column(name, Kind::Called)
+}
+
 pub const fn code(name: &'static str) -> Column {
     column(name, Kind::Code)
 }
@@ -91,8 +103,8 @@ impl Column {
             (Kind::Id, false) => "uuid_text",
             (Kind::Number, true) => "bigint",
             (Kind::Number, false) | (Kind::Day, _) => "integer",
-            (Kind::Packed | Kind::Bytes, true) => "bytea",
-            (Kind::Packed | Kind::Bytes, false) => "blob",
+            (Kind::Packed | Kind::Bytes | Kind::Digest | Kind::Called, true) => "bytea",
+            (Kind::Packed | Kind::Bytes | Kind::Digest | Kind::Called, false) => "blob",
             (Kind::Flag, true) => "bool",
             (Kind::Flag, false) => "boolean",
             (Kind::Word, true) => "text COLLATE \"C\"",
@@ -136,7 +148,7 @@ struct Guard {
 }
 
 /// The seal of a row: rows that are written without one have none until the batch is committed.
-const SEAL: Column = text("seal").or("''");
+const SEAL: Column = bytes("seal").or("''");
 
 /// What ends what grows only on PostgreSQL; one function for all of them.
 pub(crate) const REFUSE_CHANGE: &str = "CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
@@ -194,6 +206,16 @@ impl Table {
     /// The names of those that hold what is packed.
     pub fn packed(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().filter(|column| column.kind == Kind::Packed).map(|column| column.name)
+    }
+
+    /// The names of those that hold digests.
+    pub fn digests(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Digest).map(|column| column.name)
+    }
+
+    /// The names of those that hold what requests are called.
+    pub fn called(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|column| column.kind == Kind::Called).map(|column| column.name)
     }
 
     /// The names of those that hold words as letters.

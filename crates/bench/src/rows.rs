@@ -11,7 +11,7 @@ use ledger_core::day::Day;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::money::{BookMoney, Money};
 use ledger_core::packed::pack;
-use ledger_core::stored::AsJson;
+use ledger_core::stored::{AsJson, Called};
 use sea_orm::sea_query::ValueType;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, OnConflict, Query};
 use sea_orm::{
@@ -145,7 +145,7 @@ impl Rows {
                 date,
                 amount: worth(units),
                 currency: "EUR".into(),
-                currency_amount: worth(units).at_par(),
+                currency_amount: None,
                 description: None,
                 due_date: None,
                 item_id: None,
@@ -232,7 +232,7 @@ enum Sealed {
 
 async fn insert<E: EntityTrait>(connection: &impl ConnectionTrait, rows: Vec<E::Model>, sealed: Sealed) -> Result<()> {
     // As long as a seal is.
-    let seal = (sealed == Sealed::Yes).then(|| "0".repeat(44));
+    let seal = (sealed == Sealed::Yes).then(|| vec![b'0'; 12]);
     for portion in rows.chunks(1_000) {
         let mut statement = Query::insert();
         statement.into_table(E::default());
@@ -240,7 +240,7 @@ async fn insert<E: EntityTrait>(connection: &impl ConnectionTrait, rows: Vec<E::
         statement.columns(columns.chain(seal.iter().map(|_| Alias::new("seal"))));
         for row in portion {
             let values = E::Column::iter().map(|column| row.get(column));
-            statement.values(values.chain(seal.iter().map(|seal| seal.as_str().into())).map(Expr::val))?;
+            statement.values(values.chain(seal.iter().map(|seal| seal.clone().into())).map(Expr::val))?;
         }
         connection.execute(&statement).await?;
     }
@@ -320,7 +320,7 @@ fn created(
         user_id: Some(company.user),
         address: Some("127.0.0.1".into()),
         dialect: Some("B".into()),
-        request_id: Some(document.to_string()),
+        request_id: Some(Called(document.to_string())),
         client_request_id: None,
         action: "created".into(),
         resource: "journals".into(),

@@ -226,7 +226,7 @@ fn sums(lines: &[entry_lines::Model]) -> Sums {
     for line in lines {
         let (business_id, account_id, currency) = (line.business_id, line.account_id, line.currency.clone());
         let (debit, credit) = (Ord::max(line.amount.units(), 0), Ord::max(-line.amount.units(), 0));
-        let own = line.currency_amount.units();
+        let own = line.own().units();
         let more = |sum: BookMoney, units: i64| BookMoney::from_units(sum.units() + units);
         let more_own = |sum: Money| Money::from_units(sum.units() + own);
         let day = days.entry((account_id, line.date)).or_insert_with(|| account_days::Model {

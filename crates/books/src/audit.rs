@@ -15,7 +15,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use crate::mentions;
 use crate::packed::Packed;
 use crate::seal::{Seals, heads};
-use crate::stored::HexDigest;
+use crate::stored::{Called, HexDigest};
 use crate::texts::search_key;
 use crate::wire_enum;
 use answers::Ask;
@@ -112,7 +112,7 @@ pub fn row(
         user_id: origin.user,
         address: origin.address.map(|address| address.to_string()),
         dialect: origin.dialect.map(str::to_owned),
-        request_id: origin.request_id.clone(),
+        request_id: origin.request_id.clone().map(Called),
         client_request_id: origin.client_request_id.clone(),
         action: change.action.as_str().into(),
         resource: change.resource.stem().into(),

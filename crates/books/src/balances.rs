@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
 use answers::Ask;
-use schema::tables::{account_days, account_months, entries, entry_lines};
+use schema::tables::{account_days, account_months, entries, entry_lines, own_amount};
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
@@ -89,7 +89,7 @@ pub async fn balances(cx: &Cx<'_>, accounts: Option<&[RecordId]>, point: Point) 
             .column(entry_lines::Column::AccountId)
             .column(entry_lines::Column::Currency)
             .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
-            .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
+            .column_as(sum(cx, own_amount()), "own")
             .group_by(entry_lines::Column::AccountId)
             .group_by(entry_lines::Column::Currency);
         gather(cx, later, &mut balances, Balance::minus).await?;

@@ -117,7 +117,7 @@ impl Currency<'_> {
     /// The amounts of a line: what it is worth, or what it is in another currency for all that it is worth. Where the two
     /// stand on different sides, each stands by itself.
     fn amounts(&self, line: &entry_lines::Model) -> Result<Vec<String>> {
-        let (own, base) = (line.currency_amount, line.amount);
+        let (own, base) = (line.own(), line.amount);
         if line.currency == self.code || own == Money::ZERO {
             return Ok(vec![self.amount(base)]);
         }

@@ -13,7 +13,7 @@ use crate::money::{BookMoney, Funds, Money};
 use answers::Ask;
 use rules::course;
 use schema::aliases::Named;
-use schema::tables::{DocumentKind, Stage, allocations, open_item_moves, open_items};
+use schema::tables::{DocumentKind, Stage, allocations, items_of, open_item_moves, open_items};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 
 /// What a document leaves open.
@@ -100,7 +100,7 @@ pub async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_items::M
     }
     let rows = open_items::Entity::find()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_items::Column::DocumentId.is_in(documents.iter().copied()));
+        .filter(items_of(documents));
     // Sorted here: asked for an order, the engine may walk all items of the company for it.
     let mut rows = rows.models(&cx.db).await?;
     rows.sort_by_key(|row| row.id);
@@ -195,7 +195,7 @@ pub async fn close(cx: &Cx<'_>, document: RecordId, day: impl Fn(Day) -> Day) ->
     }
     open_items::Entity::delete_many()
         .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
-        .filter(open_items::Column::DocumentId.eq(document))
+        .filter(items_of(&[document]))
         .exec(&cx.db)
         .await?;
     Ok(rows)

@@ -13,7 +13,7 @@ use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::limits::Moves;
-use crate::money::{BookMoney, Money};
+use crate::money::{BookMoney, Money, of_home};
 use crate::periods::Module;
 use answers::Ask;
 use rules::posting::{About, Line, Posting, Unbalanced};
@@ -43,7 +43,13 @@ answers::of_row! {
         date: Day,
         amount: BookMoney,
         currency: String,
-        currency_amount: Money,
+        currency_amount: Option<Money>,
+    }
+}
+
+impl Moved {
+    fn own(&self) -> Money {
+        of_home(self.currency_amount, self.amount)
     }
 }
 
@@ -86,8 +92,8 @@ fn awaiting(cx: &Cx<'_>, of_money: &HashSet<RecordId>) -> Result<Vec<Moved>> {
         account_id: line.account_id,
         date: line.date,
         amount: line.amount,
-        currency: line.currency,
         currency_amount: line.currency_amount,
+        currency: line.currency,
     };
     Ok(lines.into_iter().map(moved).collect())
 }
@@ -186,7 +192,7 @@ async fn start(cx: &Cx<'_>, accounts: &[RecordId], awaiting: &[Moved], since: Da
     }
     for line in awaiting.iter().filter(|line| line.date <= eve) {
         let purse = purses.entry((line.account_id, line.currency.clone())).or_default();
-        purse.own = purse.own.checked_add(line.currency_amount).ok_or_else(Error::too_large)?;
+        purse.own = purse.own.checked_add(line.own()).ok_or_else(Error::too_large)?;
         purse.carried = purse.carried.checked_add(line.amount).ok_or_else(Error::too_large)?;
     }
     Ok(purses)
@@ -269,7 +275,7 @@ async fn moves(cx: &Cx<'_>, moved: &[Moved], place: impl Fn(&Moved) -> Option<us
             purse,
             day: line.date,
             entry: line.number,
-            own: line.currency_amount,
+            own: line.own(),
             said: line.amount,
             until: until.get(&line.id).copied(),
             as_said: said.get(&line.account_id).is_some_and(|last| line.number <= *last),

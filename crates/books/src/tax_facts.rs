@@ -4,7 +4,7 @@ use crate::cx::Cx;
 use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::Funds;
+use crate::money::{Funds, apart};
 use crate::settled::too_large;
 use answers::Ask;
 use rules::exchange::Valued;
@@ -51,8 +51,8 @@ pub(super) fn rows(business: BusinessId, entry: EntryRef, new: &NewEntry) -> Vec
             party_tax_number: fact.party_tax_number,
             country: fact.country,
             currency: fact.currency,
-            base: fact.base,
-            tax: fact.tax,
+            base: apart(fact.base, fact.home_base),
+            tax: apart(fact.tax, fact.home_tax),
             home_base: fact.home_base,
             home_tax: fact.home_tax,
             not_recoverable: fact.not_recoverable,
@@ -64,7 +64,7 @@ pub(super) fn rows(business: BusinessId, entry: EntryRef, new: &NewEntry) -> Vec
 
 /// What a row tells.
 pub fn fact(row: &tax_facts::Model) -> TaxFact {
-    let row = row.clone();
+    let (base, tax, row) = (row.own_base(), row.own_tax(), row.clone());
     TaxFact {
         line: row.line_id,
         settles: row.settles_id,
@@ -85,8 +85,8 @@ pub fn fact(row: &tax_facts::Model) -> TaxFact {
         party_tax_number: row.party_tax_number,
         country: row.country,
         currency: row.currency,
-        base: row.base,
-        tax: row.tax,
+        base,
+        tax,
         home_base: row.home_base,
         home_tax: row.home_tax,
         not_recoverable: row.not_recoverable,
@@ -236,6 +236,6 @@ pub fn posted_line(line: &entry_lines::Model) -> Line {
             }),
         },
     };
-    let amount = Valued::read(line.currency_amount, line.currency.clone(), line.amount);
+    let amount = Valued::read(line.own(), line.currency.clone(), line.amount);
     Line::posted(line.account_id, amount, about)
 }

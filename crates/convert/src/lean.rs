@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chrono::{NaiveDate, TimeDelta};
 use migrations::first;
+use sea_orm::prelude::Uuid;
 use sea_orm::{DbErr, Value};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,8 @@ enum Kept {
     Day,
     Packed,
     Code,
+    Digest,
+    Called,
 }
 
 /// The columns of a table that may have been kept otherwise.
@@ -29,7 +32,10 @@ impl Lean {
         };
         let days = table.days().map(|name| (name, Kept::Day));
         let packed = table.packed().map(|name| (name, Kept::Packed));
-        Self(days.chain(packed).chain(table.codes().map(|name| (name, Kept::Code))).collect())
+        let codes = table.codes().map(|name| (name, Kept::Code));
+        let digests = table.digests().map(|name| (name, Kept::Digest));
+        let called = table.called().map(|name| (name, Kept::Called));
+        Self(days.chain(packed).chain(codes).chain(digests).chain(called).collect())
     }
 
     /// A value of a column as the first schema has it.
@@ -37,8 +43,10 @@ impl Lean {
         Ok(match (self.0.get(column), value) {
             (Some(Kept::Day), Value::String(None)) => Value::BigInt(None),
             (Some(Kept::Day), Value::String(Some(text))) => day(&text)?.into(),
-            (Some(Kept::Packed), Value::String(None)) => Value::Bytes(None),
+            (Some(Kept::Packed | Kept::Digest | Kept::Called), Value::String(None)) => Value::Bytes(None),
             (Some(Kept::Packed), Value::String(Some(text))) => packed(&text)?.into(),
+            (Some(Kept::Digest), Value::String(Some(text))) => digest(&text).into(),
+            (Some(Kept::Called), Value::String(Some(text))) => called(&text).into(),
             (Some(Kept::Code), Value::String(Some(word))) => codes::kept(&word).map_or(word, str::to_owned).into(),
             (_, value) => value,
         })
@@ -67,6 +75,23 @@ fn packed(text: &str) -> Result<Vec<u8>, DbErr> {
     Ok([&[PACKED][..], &bytes].concat())
 }
 
+/// The bytes of a digest in hexadecimal digits; what is none stands as it is.
+fn digest(text: &str) -> Vec<u8> {
+    let pair = |place| u8::from_str_radix(text.get(place..place + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(pair).collect();
+    let is_own = |bytes: &Vec<u8>| bytes.len() == 32 && !text.bytes().any(|digit| digit.is_ascii_uppercase());
+    bytes.filter(is_own).unwrap_or_else(|| text.into())
+}
+
+/// The bytes of the identifier that a request is called by; what is none stands as it is, and is told from one.
+fn called(text: &str) -> Vec<u8> {
+    match Uuid::try_parse(text) {
+        Ok(id) if id.to_string() == text => id.as_bytes().to_vec(),
+        _ if text.len() == 16 => [&[0xff], text.as_bytes()].concat(),
+        _ => text.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +111,15 @@ mod tests {
         // What is of the first schema is as it was.
         assert_eq!(said("status", "p".into()), "p".into());
         assert_eq!(said("date", 59_i64.into()), 59_i64.into());
+        let lean_log = Lean::of("audit_log");
+        let said_of_log = |column, value: &str| lean_log.value(column, value.into()).unwrap();
+        assert_eq!(said_of_log("hash", &"0f".repeat(32)), vec![0x0f_u8; 32].into());
+        assert_eq!(said_of_log("hash", "x"), b"x".to_vec().into());
+        assert_eq!(
+            said_of_log("request_id", "00000000-0000-0000-0000-000000000007"),
+            Uuid::from_u128(7).as_bytes().to_vec().into()
+        );
+        assert_eq!(said_of_log("request_id", "sixteen letters!"), b"\xffsixteen letters!".to_vec().into());
         assert!(lean.value("date", "yesterday".into()).is_err());
         assert!(lean.value("content", "~1=".into()).is_err());
     }

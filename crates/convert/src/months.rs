@@ -85,7 +85,8 @@ fn of_parties(engine: DbBackend) -> String {
              WHERE party_id IS NOT NULL"
         )
     };
-    let lines = of("entry_lines", "amount, currency_amount, 0 AS moved, 0 AS base_moved");
+    let lines =
+        of("entry_lines", "amount, COALESCE(currency_amount, amount) AS currency_amount, 0 AS moved, 0 AS base_moved");
     let moves = of("open_item_moves", "0 AS amount, 0 AS currency_amount, amount AS moved, base AS base_moved");
     let sums = ["amount", "currency_amount", "moved", "base_moved"].map(|sum| format!("CAST(SUM({sum}) AS bigint)"));
     format!(

@@ -17,13 +17,14 @@ pub type Written = BTreeMap<String, Value>;
 
 /// Who seals rows on their way.
 pub trait Hand {
-    /// The seal of a row; none where rows of its table have none. `beside` are rows of another table that belong to it.
-    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>, DbErr>;
+    /// The seal of a row as it is kept; none where rows of its table have none. `beside` are rows of another table that
+    /// belong to it.
+    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<Vec<u8>>, DbErr>;
 }
 
 /// Nobody does.
 impl Hand for () {
-    fn seal(&mut self, _: &str, _: &Written, _: &[Written]) -> Result<Option<String>, DbErr> {
+    fn seal(&mut self, _: &str, _: &Written, _: &[Written]) -> Result<Option<Vec<u8>>, DbErr> {
         Ok(None)
     }
 }

@@ -288,7 +288,7 @@ pub(crate) fn line_view(
         account_name: name.map(|(_, name)| name.clone()),
         debit: base(units.max(0)),
         credit: base(-units.min(0)),
-        amount_currency: known.amount(line.currency_amount),
+        amount_currency: known.amount(line.own()),
         currency: line.currency,
         party_id: line.party_id.map(|party| aliases.of(party)),
         description: line.description,

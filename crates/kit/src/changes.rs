@@ -204,7 +204,7 @@ fn record((previous_hash, told): (String, Option<RecordJson>), row: table::Model
         at: row.at,
         actor: AuditActor { user_id: row.user_id, address: row.address },
         dialect: row.dialect,
-        request_id: row.request_id,
+        request_id: row.request_id.map(|called| called.0),
         client_request_id: row.client_request_id,
         action: row.action.parse().map_err(Error::internal)?,
         resource: row.resource.into_inner(),

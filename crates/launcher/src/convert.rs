@@ -107,7 +107,7 @@ fn shows() -> impl Fn(&str, i64, i64) + Send + Sync {
 struct Sealing(Sealer);
 
 impl Hand for Sealing {
-    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>, DbErr> {
+    fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<Vec<u8>>, DbErr> {
         self.0.seal(table, row, beside).map_err(|error| DbErr::Custom(explain(&error)))
     }
 }

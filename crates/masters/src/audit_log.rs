@@ -23,6 +23,7 @@ use schema::tables::audit_log::{self as table, Column};
 use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 use words::codes::Word;
+use words::stored::Called;
 
 pub struct AuditLog;
 
@@ -154,7 +155,7 @@ impl Rows for AuditLog {
             Filter::equal("resourceId", "Changes of this record.", Reads::Identifier, Column::ResourceId),
             Filter::equal("action", "These changes.", Reads::AnyOf(AuditAction::TEXTS), Column::Action),
             Filter::equal("userId", "Changes by this user.", Reads::Identifier, Column::UserId),
-            Filter::equal("requestId", "Changes by this request.", Reads::Text, Column::RequestId),
+            Filter::looking("requestId", "Changes by this request.", Reads::Text, of_request),
             Filter::equal(
                 "clientRequestId",
                 "Changes by requests that clients call so.",
@@ -204,6 +205,12 @@ static STEMS: [&str; ResourceKey::ALL.len()] = {
 fn of_resources(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::AnyOf(stems) = value else { return Ok(Condition::any()) };
     Ok(Condition::all().add(Column::Resource.is_in(stems.iter().map(|stem| Word::from(stem.as_str())))))
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "a filter may fail; this one does not")]
+fn of_request(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
+    let FilterValue::Text(called) = value else { return Ok(Condition::any()) };
+    Ok(Condition::all().add(Column::RequestId.eq(Called(called.clone()))))
 }
 
 /// How many records are read at once. Each may weigh what the largest document does, twice.

@@ -11,6 +11,7 @@ use answers::Ask;
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::entry_lines::{self, Column};
+use schema::tables::own_amount;
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 
@@ -81,7 +82,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, range: (i64, i64)) -> Re
         .columns([Column::AccountId, Column::Currency, Column::Date])
         .column_as(reader.sum(debit), "debit")
         .column_as(reader.sum(column(Column::Amount)), "amount")
-        .column_as(reader.sum(column(Column::CurrencyAmount)), "own")
+        .column_as(reader.sum(own_amount()), "own")
         .column_as(Column::Position.count(), "lines")
         .group_by(Column::AccountId)
         .group_by(Column::Currency)
@@ -98,7 +99,7 @@ async fn add_sums(walk: &mut Walk, reader: &Reader<'_>, range: (i64, i64)) -> Re
         .select_only()
         .columns([Column::PartyId, Column::AccountId, Column::Currency])
         .column_as(reader.sum(column(Column::Amount)), "amount")
-        .column_as(reader.sum(column(Column::CurrencyAmount)), "own")
+        .column_as(reader.sum(own_amount()), "own")
         .group_by(Column::PartyId)
         .group_by(Column::AccountId)
         .group_by(Column::Currency)

@@ -35,7 +35,7 @@ impl Moved {
     pub(super) async fn add_lines(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
         let (after, until) = range.all_entries();
         let bounds = [Some(("entry_number > ", after.into())), Some(("entry_number <= ", until.into()))];
-        self.add_summed(reader, ("entry_lines", ["amount", "currency_amount"], 0), bounds).await
+        self.add_summed(reader, ("entry_lines", ["amount", "COALESCE(currency_amount, amount)"], 0), bounds).await
     }
 
     pub(super) async fn add_moves(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {

@@ -83,7 +83,7 @@ impl Purses {
                 number: header.number,
                 entry: header.id,
                 document: header.document_id,
-                own: line.currency_amount.units().into(),
+                own: line.own().units().into(),
                 home: line.amount.units().into(),
                 what: match header.kind {
                     EntryKind::Reversal => What::TakesBack(header.reverses_id),

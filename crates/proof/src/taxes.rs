@@ -405,12 +405,12 @@ impl Documents {
                     .iter()
                     .filter(|owed| owed.duty == TaxDuty::Owed && owed.component_id == fact.component_id)
                     .filter(|owed| (owed.line_id, owed.entry_number) == (fact.line_id, fact.entry_number))
-                    .map(|owed| Wide::from(owed.base.units()))
+                    .map(|owed| Wide::from(owed.own_base().units()))
                     .sum()
             } else {
-                Wide::from(fact.base.units())
+                Wide::from(fact.own_base().units())
             };
-            *of = (of.0 + base, of.1 + Wide::from(fact.tax.units()), of.2 + 1);
+            *of = (of.0 + base, of.1 + Wide::from(fact.own_tax().units()), of.2 + 1);
         }
         for (key, (base, tax, lines)) in sums {
             let exact = base * rates.sum_of(&key);

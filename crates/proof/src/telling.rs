@@ -48,7 +48,7 @@ impl Telling {
             }
             parts.feed_number(Some(line.amount.units()));
             parts.feed(Some(&line.currency));
-            parts.feed_number(Some(line.currency_amount.units()));
+            parts.feed_number(Some(line.own().units()));
             parts.feed(line.description.as_deref());
             parts.feed_shown(line.due_date);
             parts.feed_number(line.quantity.map(Quantity::units));

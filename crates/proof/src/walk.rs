@@ -253,13 +253,13 @@ impl Walk {
 
     fn add_line(&mut self, line: &entry_lines::Model, base_decimals: u32) {
         let amount = Wide::from(line.amount.units());
-        let own = Wide::from(line.currency_amount.units());
+        let own = Wide::from(line.own().units());
         let (debit, credit) = if amount < 0 { (0, -amount) } else { (amount, 0) };
         self.add_sums((line.account_id, &line.currency, line.date), (debit, credit, own, 1));
         if let Some(party) = line.party_id {
             self.add_held((party, line.account_id, &line.currency), (amount, own));
         }
-        let fits = |known: Currency| line.currency_amount.fits(known.decimals());
+        let fits = |known: Currency| line.own().fits(known.decimals());
         if !line.amount.fits(base_decimals) || !self.currency(&line.currency).is_some_and(fits) {
             self.odd_amounts.add(format!("entry {} line {}", line.entry_number, line.position));
         }
@@ -457,7 +457,7 @@ fn moves(lines: &[entry_lines::Model], entry: i64, sign: Wide) -> Moves {
     let mut moves = Moves::new();
     for line in lines.iter().filter(|line| line.entry_number == entry) {
         let moved = moves.entry((line.account_id, line.party_id, line.currency.clone())).or_default();
-        let (amount, own) = (Wide::from(line.amount.units()), Wide::from(line.currency_amount.units()));
+        let (amount, own) = (Wide::from(line.amount.units()), Wide::from(line.own().units()));
         *moved = (moved.0 + sign * amount, moved.1 + sign * own);
     }
     moves

@@ -198,7 +198,7 @@ impl Report for AuditTrail {
                 record.user_id.map_or(Cell::Nothing, |user| Cell::Text(user.to_string())),
                 Cell::Text(record.resource.to_string()),
                 Cell::Text(record.resource_id.to_string()),
-                record.request_id.clone().map_or(Cell::Nothing, Cell::Text),
+                record.request_id.clone().map_or(Cell::Nothing, |called| Cell::Text(called.0)),
             ];
             Row::total(RowType::Line, &record.sequence.to_string(), &record.action, values)
         };

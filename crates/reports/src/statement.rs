@@ -14,7 +14,7 @@ use books::cx::Cx;
 use kit::list::Parameter;
 use rules::account::AccountType;
 use schema::party as parties;
-use schema::tables::{DocumentKind, entries, entry_lines};
+use schema::tables::{DocumentKind, entries, entry_lines, own_amount};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ impl Report for PartyStatement {
             .column(entry_lines::Column::Date)
             .column(entries::Column::DocumentId)
             .column(entry_lines::Column::Currency)
-            .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::CurrencyAmount))), "own")
+            .column_as(sum(cx, own_amount()), "own")
             .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount))), "base")
             .join(
                 JoinType::InnerJoin,

@@ -13,12 +13,13 @@ use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
 use crate::money::{BookMoney, Money, Percent, Quantity, UnitPrice};
 use crate::packed::Packed;
-use crate::stored::{AsJson, HexDigest};
+use crate::stored::{AsJson, Called, HexDigest};
 use crate::wire_enum;
 pub use ledger::{
-    account_days, account_months, cash_days, entries, entry_lines, number_counters, party_balances, party_months,
+    account_days, account_months, cash_days, entries, entry_lines, number_counters, own_amount, party_balances,
+    party_months,
 };
-pub use open::{allocations, open_item_moves, open_items};
+pub use open::{allocations, items_of, open_item_moves, open_items};
 pub use rules::tax::TaxKind;
 pub use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 pub use search::{WHOSE, search_blocks, search_waiting};
@@ -192,7 +193,7 @@ macro_rules! table {
         pub mod $module {
             #[allow(unused_imports, reason = "each table needs some of them")]
             use crate::tables::{
-                AsJson, BookMoney, BusinessId, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
+                AsJson, BookMoney, BusinessId, Called, Day, DocumentKind, DocumentStatus, EntryKind, EntryRef, EntryRefs, FactKind, FactSide, HexDigest, Instant, Layer, Money, Named,
                 Packed, Percent, Quantity, RecordId, Stage, StockKind, TaxDuty, TaxKind, TaxOrigin, TaxSide, UnitPrice, UserId,
             };
             use sea_orm::entity::prelude::*;
@@ -350,7 +351,7 @@ table! {
         pub user_id: Option<UserId>,
         pub address: Option<String>,
         pub dialect: Option<String>,
-        pub request_id: Option<String>,
+        pub request_id: Option<Called>,
         pub client_request_id: Option<String>,
         pub action: crate::codes::Word,
         pub resource: crate::codes::Word,

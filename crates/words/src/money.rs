@@ -360,6 +360,22 @@ impl JsonSchema for Amount {
     }
 }
 
+/// What a row says of an amount in its own currency beside the same in the company's: nothing where they are one number,
+/// which they are in most rows.
+#[must_use]
+pub fn apart(own: Money, home: BookMoney) -> Option<Money> {
+    (own != home.at_par()).then_some(own)
+}
+
+/// An amount in its own currency, of what a row says of it beside the same in the company's.
+#[must_use]
+pub const fn of_home(own: Option<Money>, home: BookMoney) -> Money {
+    match own {
+        Some(own) => own,
+        None => home.at_par(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -428,6 +444,14 @@ mod tests {
         assert_eq!(least.plus(Money::from_units(-1)), Err(TooLarge));
         assert_eq!(Money::sum([most, Money::from_units(1)]), Err(TooLarge));
         assert_eq!(Money::sum([]), Ok(Money::ZERO));
+    }
+
+    #[test]
+    fn an_amount_that_stands_beside_itself_is_said_once() {
+        for (own, home, said) in [(5, 5, None), (5, 4, Some(5)), (0, 0, None), (0, -1, Some(0)), (-7, -7, None)] {
+            let (own, home) = (Money::from_units(own), BookMoney::from_units(home));
+            assert_eq!((apart(own, home), of_home(apart(own, home), home)), (said.map(Money::from_units), own));
+        }
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Values that are not columns of their own: small nested objects are kept as JSON text on both engines.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
 use sea_orm::{ColIdx, DbErr, QueryResult, TryGetError, TryGetable, Value};
 use serde::{Serialize, de::DeserializeOwned};
 use std::ops::Deref;
+use uuid::Uuid;
 
 /// A nested value of a record, stored as its JSON text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl<T> Nullable for AsJson<T> {
     }
 }
 
-/// A digest in hexadecimal digits, kept in fewer. What is no such digest stands as it is.
+/// A digest in hexadecimal digits, kept as its bytes. What is no such digest stands as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HexDigest(pub String);
 
@@ -58,19 +57,27 @@ pub struct HexDigest(pub String);
 const DIGEST: usize = 32;
 
 impl HexDigest {
-    fn stored(self) -> String {
+    /// As it is kept.
+    #[must_use]
+    pub fn stored(&self) -> Vec<u8> {
         let digits = |place: usize| u8::from_str_radix(self.0.get(2 * place..2 * place + 2)?, 16).ok();
         let bytes: Option<Vec<u8>> = (0..DIGEST).map(digits).collect();
-        let bytes = bytes.filter(|bytes| crate::texts::hex(bytes) == self.0);
-        bytes.map_or(self.0, |bytes| STANDARD_NO_PAD.encode(bytes))
+        match bytes.filter(|bytes| crate::texts::hex(bytes) == self.0) {
+            Some(bytes) => bytes,
+            None => self.0.as_bytes().to_vec(),
+        }
     }
 
     /// What is kept, in hexadecimal digits.
     #[must_use]
-    pub fn read(stored: String) -> Self {
-        let bytes = STANDARD_NO_PAD.decode(&stored).ok().filter(|bytes| bytes.len() == DIGEST);
-        Self(bytes.map_or(stored, |bytes| crate::texts::hex(&bytes)))
+    pub fn read(stored: Vec<u8>) -> Self {
+        Self(if stored.len() == DIGEST { crate::texts::hex(&stored) } else { plain(stored) })
     }
+}
+
+/// A text that stands as it is. What is none is told by its digits.
+fn plain(stored: Vec<u8>) -> String {
+    String::from_utf8(stored).unwrap_or_else(|torn| crate::texts::hex(torn.as_bytes()))
 }
 
 impl Deref for HexDigest {
@@ -87,35 +94,49 @@ impl From<String> for HexDigest {
     }
 }
 
-impl From<HexDigest> for Value {
-    fn from(digest: HexDigest) -> Self {
-        digest.stored().into()
+crate::stored_as_bytes!(HexDigest, |digest| Some(digest.stored()), HexDigest::read, HexDigest);
+
+/// What a request is called: by the server, with an identifier, of which the bytes are kept. Books of before have what clients
+/// call theirs there as well, which stands as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Called(pub String);
+
+/// So many bytes an identifier has.
+const IDENTIFIER: usize = 16;
+/// Begins a text that is as long as an identifier; no text begins so by itself.
+const TEXT: u8 = 0xff;
+
+impl Called {
+    /// As it is kept.
+    #[must_use]
+    pub fn stored(&self) -> Vec<u8> {
+        match Uuid::try_parse(&self.0) {
+            Ok(id) if id.to_string() == self.0 => id.as_bytes().to_vec(),
+            _ if self.0.len() == IDENTIFIER => [&[TEXT], self.0.as_bytes()].concat(),
+            _ => self.0.as_bytes().to_vec(),
+        }
+    }
+
+    /// What is kept.
+    #[must_use]
+    pub fn read(stored: Vec<u8>) -> Self {
+        match (Uuid::from_slice(&stored), stored.split_first()) {
+            (Ok(id), _) => Self(id.to_string()),
+            (Err(_), Some((&TEXT, text))) => Self(plain(text.to_vec())),
+            (Err(_), _) => Self(plain(stored)),
+        }
     }
 }
 
-impl TryGetable for HexDigest {
-    fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
-        String::try_get_by(row, index).map(Self::read)
+impl Deref for Called {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 
-impl ValueType for HexDigest {
-    fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
-        <String as ValueType>::try_from(value).map(Self::read)
-    }
-
-    fn type_name() -> String {
-        "HexDigest".into()
-    }
-
-    fn array_type() -> ArrayType {
-        ArrayType::String
-    }
-
-    fn column_type() -> ColumnType {
-        ColumnType::Text
-    }
-}
+crate::stored_as_bytes!(Called, |called| Some(called.stored()), Called::read, Called);
 
 /// A text that is none of an enumeration's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,12 +209,27 @@ mod tests {
     fn digests_come_back_and_what_is_none_stays_as_it_is() {
         let digest = "00ff".repeat(16);
         let kept = HexDigest(digest.clone()).stored();
-        assert_eq!((kept.len(), HexDigest::read(kept)), (43, HexDigest(digest.clone())));
+        assert_eq!((kept.len(), HexDigest::read(kept)), (32, HexDigest(digest.clone())));
         for other in ["", "00", "x", &digest.to_uppercase(), &digest[1..], &format!("{digest}0"), &"é".repeat(32)] {
-            assert_eq!(HexDigest(other.to_owned()).stored(), other);
-            assert_eq!(HexDigest::read(other.to_owned()).0, other);
+            assert_eq!(HexDigest(other.to_owned()).stored(), other.as_bytes());
+            assert_eq!(HexDigest::read(other.into()).0, other);
         }
         // As books of before have it.
-        assert_eq!(HexDigest::read(digest.clone()).0, digest);
+        assert_eq!(HexDigest::read(digest.clone().into()).0, digest);
+        assert_eq!(HexDigest::read(vec![0xff, 1]).0, "ff01");
+    }
+
+    #[test]
+    fn what_requests_are_called_comes_back_whatever_it_is() {
+        let own = "0190cafe-1234-7abc-8def-0123456789ab";
+        assert_eq!(Called(own.to_owned()).stored().len(), 16);
+        for called in
+            [own, &own.to_uppercase(), &own.replace('-', ""), "", "x", "sixteen letters!", "import-2026-11-20.7"]
+        {
+            let kept = Called(called.to_owned()).stored();
+            assert_eq!(Called::read(kept).0, called);
+        }
+        let kept: Vec<Vec<u8>> = [own, "sixteen letters!"].map(|called| Called(called.to_owned()).stored()).into();
+        assert_ne!(kept[0].len(), kept[1].len(), "no text is read as an identifier");
     }
 }

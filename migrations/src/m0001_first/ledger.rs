@@ -3,7 +3,7 @@
 //! An entry is written lines first; its row in `entries` seals it. The engine refuses a seal on lines that do not balance,
 //! lines that come after their seal, and every change of what is sealed.
 
-use crate::table::{Table, code, day, id, maybe, number, text, word};
+use crate::table::{Table, code, day, digest, id, maybe, number, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![
@@ -25,7 +25,7 @@ fn books() -> Table {
         number("entry_number"),
         number("recorded_at"),
         number("audit_sequence"),
-        word("audit_hash"),
+        digest("audit_hash"),
         // What the seals of every table come to.
         text("sums").or("''"),
         text("signature").or("''"),
@@ -44,7 +44,8 @@ fn entry_lines() -> Table {
         day("date"),
         number("amount"),
         word("currency"),
-        number("currency_amount"),
+        // Nothing where it is the amount, which it is in the company's own currency.
+        maybe(number("currency_amount")),
         maybe(text("description")),
         maybe(day("due_date")),
         maybe(id("item_id")),

@@ -1,7 +1,7 @@
 //! What proves the books and what the server remembers of itself: the audit log, notes of what was touched, the
 //! installation, and answers that are kept for their repetition.
 
-use crate::table::{Table, code, flag, id, maybe, number, packed, text, word};
+use crate::table::{Table, called, code, digest, flag, id, maybe, number, packed, text, word};
 
 pub(super) fn tables() -> Vec<Table> {
     vec![installation(), running_time(), access_changes(), touched(), audit_log(), idempotency_keys(), dialect_usage()]
@@ -62,7 +62,7 @@ fn audit_log() -> Table {
         maybe(id("user_id")),
         maybe(text("address")),
         maybe(text("dialect")),
-        maybe(text("request_id")),
+        maybe(called("request_id")),
         // What the client calls its request; in records of before both names stand in one.
         maybe(text("client_request_id")),
         code("action"),
@@ -78,7 +78,7 @@ fn audit_log() -> Table {
         // What it is looked for by. Records of before have none: they are found by what they hold.
         maybe(text("search")),
         // Over all of it, and the hash of the record before it.
-        word("hash"),
+        digest("hash"),
         // Whether the hash is under the key; those from before there was one are plain.
         flag("keyed"),
     ];

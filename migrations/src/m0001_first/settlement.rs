@@ -25,7 +25,8 @@ fn open_items() -> Table {
     Table::of_company("open_items", &["id"], &columns)
         .thin()
         .sealed()
-        .found_by_own("open_items_by_document", "document_id")
+        // That of a document is called as the document is, and found by its key.
+        .found_by_own("open_items_of_lines", "document_id WHERE document_id <> id")
         // All that an ageing asks: what is open is summed up without the items themselves.
         .found_by(
             "open_items_by_party",
@@ -47,10 +48,9 @@ fn open_item_moves() -> Table {
         number("base"),
         maybe(id("allocation_id")),
     ];
-    Table::of_company("open_item_moves", &["id"], &columns)
+    Table::of_company("open_item_moves", &["open_item_id", "id"], &columns)
         .thin()
         .sealed()
-        .found_by_own("open_item_moves_by_document", "open_item_id")
         .found_by("open_item_moves_by_date", "date")
         .grows_only(&[])
 }

@@ -40,8 +40,9 @@ fn tax_facts() -> Table {
         maybe(text("party_tax_number")),
         maybe(text("country")),
         text("currency"),
-        number("base"),
-        number("tax"),
+        // Nothing where they are what they are in the company's currency.
+        maybe(number("base")),
+        maybe(number("tax")),
         number("home_base"),
         number("home_tax"),
         number("not_recoverable"),

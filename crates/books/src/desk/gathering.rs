@@ -336,7 +336,7 @@ fn line_row(business: BusinessId, entry: EntryRef, position: i64, line: &Line) -
         date: entry.date,
         amount: line.amount(),
         currency: line.currency().to_owned(),
-        currency_amount: line.currency_amount(),
+        currency_amount: entry_lines::Model::said_of_own(line.currency_amount(), line.amount()),
         description: line.description().map(str::to_owned),
         due_date: line.due_date(),
         item_id: line.subject().item,

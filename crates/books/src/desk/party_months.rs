@@ -29,7 +29,7 @@ pub(super) fn party_months(
     for line in lines {
         let Some(party) = line.party_id else { continue };
         let key = (line.business_id, party, line.account_id, line.currency.as_str(), line.date.year_and_month());
-        add(key, [line.amount.units(), line.currency_amount.units(), 0, 0])?;
+        add(key, [line.amount.units(), line.own().units(), 0, 0])?;
     }
     for moved in moves {
         let month = moved.date.year_and_month();

@@ -23,7 +23,7 @@ impl Turnover {
         let amount = line.amount.units();
         let side = if amount < 0 { &mut self.credit } else { &mut self.debit };
         *side = side.checked_add(amount.checked_abs()?)?;
-        self.currency = self.currency.checked_add(line.currency_amount.units())?;
+        self.currency = self.currency.checked_add(line.own().units())?;
         self.lines += 1;
         Some(())
     }

@@ -5,7 +5,7 @@
 //! the sums, so that it is told by every proof from then on.
 
 use super::Seals;
-use super::tables::{self, Kind, Table};
+use super::tables::{self, Kind, Table, bytes_of};
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, counted};
 use sea_orm::sea_query::{Alias, Condition, Query};
@@ -117,12 +117,6 @@ pub(super) fn read_back(kind: Kind, text: &str) -> Option<Value> {
         (Kind::Bytes, _) => bytes_of(text).map(Value::from),
         (Kind::Text, _) => Some(Value::from(text)),
     }
-}
-
-/// The bytes of hexadecimal digits.
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    let pair = |place| u8::from_str_radix(digits.get(place..place + 2)?, 16).ok();
-    (0..digits.len()).step_by(2).map(pair).collect()
 }
 
 /// Forgets what is noted under a condition.

@@ -2,7 +2,7 @@
 
 use super::Seals;
 use super::sums::{Sum, Sums};
-use super::tables::{LINES, Row, TABLES, Table, Whose};
+use super::tables::{LINES, Row, TABLES, Table, Whose, said};
 use crate::BEFORE_THE_FIRST;
 use crate::aside;
 use crate::cx::Cx;
@@ -364,14 +364,14 @@ impl Found<'_> {
                 .order_by(Alias::new("number"), Order::Asc)
                 .limit(PORTION);
             let answer = cx.db.answer(cx.db.get_database_backend().build(&select)).await?;
-            let rows: Vec<(i64, String)> = answer.read()?;
+            let rows: Vec<(i64, Vec<u8>)> = answer.read()?;
             let Some((end, _)) = rows.last() else { break };
             last = *end;
             if rows.iter().any(|(_, seal)| seal.is_empty()) {
                 return Ok(false);
             }
             for (_, seal) in &rows {
-                sum.add(cx.seals, ENTRIES, seal);
+                sum.add(cx.seals, ENTRIES, &said(seal));
             }
             cx.pause().await?;
         }

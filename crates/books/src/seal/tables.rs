@@ -9,8 +9,6 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use answers::{Answer, Answers};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
 use schema::membership;
 use schema::tables::{
     allocations, document_lines, document_links, documents, entries, entry_lines, number_counters, open_item_moves,
@@ -133,7 +131,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         tax_beginnings,
     ]);
     let growing = of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts, stock_facts];
-    tables.extend(growing.map(Table::grows_only));
+    tables.extend(growing.map(Table::grows_only).map(Table::as_it_is_keyed));
     tables
 });
 
@@ -154,8 +152,8 @@ pub struct Row {
 const SALT: usize = 3;
 /// How many bytes of the signature a seal has. Nobody can try one but by having the books proved.
 const TAG: usize = 9;
-/// How long both are in a seal of the first schema.
-const LENGTH: usize = 16;
+/// How many digits both are in a seal of the first schema.
+const LENGTH: usize = 2 * (SALT + TAG);
 
 /// What a column holds, as it is signed: nobody passes one for another.
 #[derive(Clone, Copy)]
@@ -184,7 +182,7 @@ impl Signing {
 /// What ends a row: no column begins like it.
 const END: [u8; 3] = [0; 3];
 
-/// What is in front of the signature in seals of before, which were hexadecimal digits.
+/// What is in front of the signature in seals of before.
 const FORMER_SALT: usize = 12;
 const FORMER_TAG: usize = 32;
 
@@ -235,6 +233,14 @@ impl Table {
         matches!(self.whose, Whose::Company(_))
     }
 
+    /// With its key in the order in which the database has it, where that is not the order of its columns.
+    fn as_it_is_keyed(mut self) -> Self {
+        if self.name == "open_item_moves" {
+            self.key.reverse();
+        }
+        self
+    }
+
     fn grows_only(self) -> Self {
         Self { grows_only: true, ..self }
     }
@@ -265,6 +271,8 @@ impl Table {
         let answer = connection.answer(connection.get_database_backend().build(&select)).await?;
         let rows = answer.values_of(self.columns.iter().map(|column| column.name).chain(["seal"]))?;
         rows.map(|mut values| match values.pop() {
+            Some(Value::Bytes(Some(seal))) => Ok(Row { values: self.own(values), seal: said(&seal) }),
+            // In books of before.
             Some(Value::String(Some(seal))) => Ok(Row { values: self.own(values), seal }),
             _ => Err(Error::internal(format!("a row of {} has no seal", self.name))),
         })
@@ -340,7 +348,7 @@ impl Table {
     /// The seal of a row. `beside` are rows of another table that belong to it.
     pub fn seal(&self, seals: &Seals, salt: &str, values: &[Value], beside: &[Vec<Value>]) -> Result<String> {
         if let Some(salt) = from_hex::<SALT>(salt) {
-            return Ok(STANDARD_NO_PAD.encode(self.own_seal(seals, salt, values, beside)?));
+            return Ok(crate::texts::hex(&self.own_seal(seals, salt, values, beside)?));
         }
         self.is_whole(values)?;
         Ok(self.former_seal(seals, salt, values, beside))
@@ -447,11 +455,7 @@ impl Table {
             let Some(salt) = seal.get(..FORMER_SALT) else { return Ok(false) };
             return Ok(same(&self.seal(seals, salt, values, beside)?, seal));
         }
-        // Each digit says something: no two texts of this length are the same bytes.
-        let mut bytes = [0; SALT + TAG];
-        if STANDARD_NO_PAD.decode_slice(seal, &mut bytes) != Ok(SALT + TAG) {
-            return Ok(false);
-        }
+        let Some(bytes) = from_hex::<{ SALT + TAG }>(seal) else { return Ok(false) };
         let [salt @ .., _, _, _, _, _, _, _, _, _] = bytes;
         Ok(are_same(&self.own_seal(seals, salt, values, beside)?, &bytes))
     }
@@ -490,6 +494,27 @@ pub(super) fn text(value: &Value) -> Option<Cow<'_, str>> {
 /// What tells one writing of a row from another: the same row, written again, has another seal.
 pub fn salt() -> Result<String> {
     Ok(crate::texts::hex(&crate::ids::random_bytes::<SALT>()?))
+}
+
+/// A seal as it is kept, of its digits.
+#[must_use]
+pub fn kept(seal: &str) -> Vec<u8> {
+    match bytes_of(seal) {
+        Some(bytes) => bytes,
+        None => seal.into(),
+    }
+}
+
+/// The digits of a seal as it is kept.
+#[must_use]
+pub fn said(kept: &[u8]) -> String {
+    crate::texts::hex(kept)
+}
+
+/// The bytes of hexadecimal digits.
+pub(super) fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let pair = |place| u8::from_str_radix(digits.get(place..place + 2)?, 16).ok();
+    (0..digits.len()).step_by(2).map(pair).collect()
 }
 
 /// So many bytes of hexadecimal digits, and no more.

@@ -9,7 +9,7 @@ use super::Seals;
 use super::noted::{self, Note};
 use super::proof::Rows as Walk;
 use super::sums::{Moved, Sum};
-use super::tables::{Table, Whose, salt, table};
+use super::tables::{Table, Whose, kept as kept_seal, salt, table};
 use crate::database::Session;
 use crate::database::rows::{Kept, Rows};
 use crate::error::{Error, Result};
@@ -93,7 +93,7 @@ impl<'s> Sealing<'s> {
                 self.written.insert(name, (values.clone(), seal.clone()));
             }
             all.extend(values);
-            all.push(seal.into());
+            all.push(kept_seal(&seal).into());
         }
         if let Some(company) = of {
             self.moved.of(company).of_table(table.name).move_by(sum);
@@ -234,7 +234,7 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
     }
     let (mut case, mut those) = (CaseStatement::new(), Condition::any());
     for (row, seal) in seals {
-        case = case.case(row.clone(), seal);
+        case = case.case(row.clone(), kept_seal(&seal));
         those = those.add(row);
     }
     let case = case.finally(Expr::col(Alias::new("seal")));
@@ -289,10 +289,13 @@ pub async fn forget_notes(connection: &impl ConnectionTrait) -> Result<()> {
     Ok(())
 }
 
+/// Said so that it is true of bytes and of the text that nothing is on SQLite.
+const IS_SEALED: &str = "length(seal) > 0";
+
 /// Whether any row of a table is sealed.
 pub async fn has_seals(connection: &impl ConnectionTrait, table: &'static str) -> Result<bool> {
     let mut select = Query::select();
-    select.expr(Expr::val(1)).from(Alias::new(table)).and_where(Expr::col(Alias::new("seal")).ne("")).limit(1);
+    select.expr(Expr::val(1)).from(Alias::new(table)).and_where(Expr::cust(IS_SEALED)).limit(1);
     Ok(connection.query_one(&select).await?.is_some())
 }
 

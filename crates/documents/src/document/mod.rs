@@ -87,10 +87,7 @@ pub(crate) struct TradedLine {
     pub(crate) account: Option<RecordId>,
     pub(crate) tax_code: Option<RecordId>,
     pub(crate) quantity: Quantity,
-    pub(crate) net: Money,
-    pub(crate) tax: Money,
     pub(crate) base_net: BookMoney,
-    pub(crate) base_tax: BookMoney,
     pub(crate) source_line: Option<RecordId>,
 }
 

@@ -24,7 +24,9 @@ pub use named::{
 };
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
-use schema::tables::{DocumentKind, DocumentStatus, StockKind, allocations, document_links, open_items, stock_lines};
+use schema::tables::{
+    DocumentKind, DocumentStatus, StockKind, allocations, document_links, items_of, open_items, stock_lines,
+};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashMap;
 
@@ -248,7 +250,7 @@ pub(crate) async fn fall_due(cx: &Cx<'_>, row: &documents::Model, due: Option<Da
     open_items::Entity::update_many()
         .col_expr(open_items::Column::DueDate, due.into())
         .filter(open_items::Column::BusinessId.eq(row.business_id))
-        .filter(open_items::Column::DocumentId.eq(row.id))
+        .filter(items_of(&[row.id]))
         .exec(&cx.db)
         .await?;
     Ok(documents::Model { due_date: due.filter(|_| row.kind.is_settled()), ..row.clone() })

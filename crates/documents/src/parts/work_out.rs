@@ -489,10 +489,7 @@ fn traded(asked: &TradeAsked, figures: &TradeFigures) -> Result<Vec<TradedLine>>
                 account: line.account,
                 tax_code: line.tax.code(),
                 quantity: if line.is_text() { Quantity::ZERO } else { line.quantity() },
-                net: kept.figures.net,
-                tax: kept.figures.tax,
                 base_net: kept.base_net,
-                base_tax: kept.base_tax,
                 source_line: line.source_line,
             })
         })

@@ -5,7 +5,7 @@ use crate::document::{self, TradedLine, identity};
 use crate::error::Result;
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
-use crate::money::{Amount, BookMoney, Money, Quantity, UnitPrice};
+use crate::money::{Amount, BookMoney, Quantity, UnitPrice};
 use crate::parts::goods::check_cost;
 use books::chart::Chart;
 use rules::exchange::Home;
@@ -164,11 +164,7 @@ pub(super) fn traded(
             account: Some(account),
             tax_code: None,
             quantity: *delta,
-            // An adjustment is in the company's currency.
-            net: value.at_par(),
-            tax: Money::ZERO,
             base_net: value,
-            base_tax: BookMoney::ZERO,
             source_line: None,
         })
     };

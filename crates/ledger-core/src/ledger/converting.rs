@@ -10,7 +10,7 @@ use crate::access::{self, Seat};
 use crate::auth::sign_in;
 use crate::books::audit::Origin;
 use crate::books::seal::sums::Sums;
-use crate::books::seal::tables::{Column, Kind, TABLES, Table, salt};
+use crate::books::seal::tables::{Column, Kind, TABLES, Table, kept, salt};
 use crate::books::seal::{Seals, proof};
 use crate::books::tables::books;
 use crate::books::{audit, verify};
@@ -38,6 +38,10 @@ const FORMER: &[(&str, &str, &str, Kind)] = &[
     ("stock_lines", "cost_account_id", "asked_cost", Kind::Number),
     ("progress", "account_id", "begun", Kind::Number),
     ("tax_facts", "date", "recorded_at", Kind::Number),
+    ("document_lines", "date", "party_id", Kind::Uuid),
+    ("document_lines", "quantity", "net", Kind::Number),
+    ("document_lines", "net", "tax", Kind::Number),
+    ("document_lines", "base_net", "base_tax", Kind::Number),
 ];
 
 /// A table as it stood in a schema that had these columns of it.
@@ -116,8 +120,8 @@ impl Sealer {
         Ok(Self { seals: Seals::of(keys)?, salt: salt()?, sums: HashMap::new() })
     }
 
-    /// The seal of a row, where rows of its table have one. `beside` are rows of another table that belong to it.
-    pub fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<String>> {
+    /// The seal of a row as it is kept, where rows of its table have one. `beside` are rows of another table that belong to it.
+    pub fn seal(&mut self, table: &str, row: &Written, beside: &[Written]) -> Result<Option<Vec<u8>>> {
         let Some(table) = TABLES.iter().find(|known| known.name == table) else { return Ok(None) };
         let unreadable = || Error::internal(format!("a row of {} cannot be read", table.name));
         let values = table.values(row).ok_or_else(unreadable)?;
@@ -126,7 +130,7 @@ impl Sealer {
         let seal = table.seal(&self.seals, &self.salt, &values, &beside.ok_or_else(unreadable)?)?;
         let sums = self.sums.entry(table.company(&values)).or_default();
         sums.of_table(table.name).add(&self.seals, table.name, &seal);
-        Ok(Some(seal))
+        Ok(Some(kept(&seal)))
     }
 }
 

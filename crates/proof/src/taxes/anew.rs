@@ -122,8 +122,8 @@ impl Anew {
         for fact in facts {
             let id = |id: Option<RecordId>| id.map_or_else(String::new, |id| id.to_string());
             told.entry((id(fact.line_id), id(fact.component_id), word(fact.duty))).or_default().add(Told {
-                base: fact.base.units().into(),
-                tax: fact.tax.units().into(),
+                base: fact.own_base().units().into(),
+                tax: fact.own_tax().units().into(),
                 home_base: fact.home_base.units().into(),
                 home_tax: fact.home_tax.units().into(),
                 not_recoverable: fact.not_recoverable.units().into(),

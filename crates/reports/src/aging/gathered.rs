@@ -17,7 +17,8 @@ use rules::account::{AccountClass, AccountType};
 use schema::aliases::{Aliases, Meant, Named};
 use schema::some::is_open;
 use schema::tables::{
-    DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, party_balances, party_months,
+    DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, own_amount, party_balances,
+    party_months,
 };
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Func, SimpleExpr};
@@ -374,7 +375,7 @@ pub(crate) async fn of_party(
         .filter(aliases.is(party_balances::Column::PartyId, party));
     let mut lines = entry_lines::Entity::find()
         .select_only()
-        .column_as(sum(cx, Expr::col(entry_lines::Column::CurrencyAmount)), "own")
+        .column_as(sum(cx, own_amount()), "own")
         .column_as(sum(cx, Expr::col(entry_lines::Column::Amount)), "base")
         .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
         .filter(entry_lines::Column::AccountId.is_in(controls.iter().copied()))

@@ -1,6 +1,8 @@
 //! Entries, their lines, and the sums that are kept beside them.
 
 use super::table;
+use crate::money::{BookMoney, Money, apart, of_home};
+use sea_orm::sea_query::{Expr, Func, SimpleExpr};
 
 table! {
     entries = "entries" {
@@ -37,7 +39,8 @@ table! {
         pub date: Day,
         pub amount: BookMoney,
         pub currency: String,
-        pub currency_amount: Money,
+        /// Nothing where it is the amount: see [`entry_lines::Model::own`].
+        pub currency_amount: Option<Money>,
         pub description: Option<String>,
         pub due_date: Option<Day>,
         pub item_id: Option<RecordId>,
@@ -46,6 +49,24 @@ table! {
         pub tax_component: Option<String>,
         pub tax_base: Option<BookMoney>,
     }
+}
+
+impl entry_lines::Model {
+    /// What it moves in its currency.
+    pub fn own(&self) -> Money {
+        of_home(self.currency_amount, self.amount)
+    }
+
+    /// What its row says of that.
+    pub fn said_of_own(own: Money, amount: BookMoney) -> Option<Money> {
+        apart(own, amount)
+    }
+}
+
+/// What lines move in their currencies, wherever a statement asks for it.
+pub fn own_amount() -> SimpleExpr {
+    let column = |column: entry_lines::Column| Expr::col((entry_lines::Entity, column));
+    Func::coalesce([column(entry_lines::Column::CurrencyAmount), column(entry_lines::Column::Amount)]).into()
 }
 
 table! {

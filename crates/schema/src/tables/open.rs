@@ -1,6 +1,9 @@
 //! What is open with parties, and what settled it.
 
 use super::table;
+use crate::ids::RecordId;
+use sea_orm::ColumnTrait;
+use sea_orm::sea_query::{Condition, Expr, ExprTrait};
 
 table! {
     /// What is open with a party: one a document, which has its identifier, or one a line of a journal, which has
@@ -28,6 +31,15 @@ table! {
     }
 }
 
+/// The items of these documents: the one that is called as its document is, and those that are called as lines of it.
+pub fn items_of(documents: &[RecordId]) -> Condition {
+    use open_items::Column;
+    let of_lines = Condition::all()
+        .add(Column::DocumentId.is_in(documents.iter().copied()))
+        .add(Expr::col(Column::DocumentId.as_column_ref()).ne(Expr::col(Column::Id.as_column_ref())));
+    Condition::any().add(Column::Id.is_in(documents.iter().copied())).add(of_lines)
+}
+
 table! {
     /// What happened to open items, by the day it counts for. It grows only.
     open_item_moves = "open_item_moves" {
@@ -35,6 +47,8 @@ table! {
         pub business_id: BusinessId,
         #[sea_orm(primary_key, auto_increment = false)]
         pub id: RecordId,
+        /// Which leads its key: what happened to an item lies together.
+        #[sea_orm(primary_key, auto_increment = false)]
         pub open_item_id: RecordId,
         pub document_id: RecordId,
         pub party_id: Named,

@@ -2,6 +2,7 @@
 
 use super::{entries, table};
 use crate::ids::BusinessId;
+use crate::money::{Money, of_home};
 use sea_orm::ColumnTrait;
 use sea_orm::sea_query::{Query, SimpleExpr};
 
@@ -43,13 +44,26 @@ table! {
         pub party_tax_number: Option<String>,
         pub country: Option<String>,
         pub currency: String,
-        pub base: Money,
-        pub tax: Money,
+        /// Nothing where it is the same in the company's: see [`tax_facts::Model::own_base`].
+        pub base: Option<Money>,
+        pub tax: Option<Money>,
         /// The same in the company's currency.
         pub home_base: BookMoney,
         pub home_tax: BookMoney,
         pub not_recoverable: BookMoney,
         pub account_id: Option<RecordId>,
+    }
+}
+
+impl tax_facts::Model {
+    /// What was taxed, in its currency.
+    pub fn own_base(&self) -> Money {
+        of_home(self.base, self.home_base)
+    }
+
+    /// The tax on it, in its currency.
+    pub fn own_tax(&self) -> Money {
+        of_home(self.tax, self.home_tax)
     }
 }
 

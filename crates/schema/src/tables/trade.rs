@@ -38,15 +38,12 @@ table! {
         pub id: RecordId,
         pub kind: DocumentKind,
         pub date: Day,
-        pub party_id: Option<Named>,
         pub item_id: Option<RecordId>,
         pub account_id: Option<RecordId>,
         pub tax_code_id: Option<RecordId>,
         pub quantity: Quantity,
-        pub net: Money,
-        pub tax: Money,
+        /// Without tax, in the company's currency.
         pub base_net: BookMoney,
-        pub base_tax: BookMoney,
         pub source_line_id: Option<RecordId>,
     }
 }

@@ -56,15 +56,11 @@ pub(super) async fn keep_beside<D: Document>(
             id: line.id,
             kind: D::KIND,
             date: row.date,
-            party_id: row.party_id,
             item_id: line.item,
             account_id: line.account,
             tax_code_id: line.tax_code,
             quantity: line.quantity,
-            net: line.net,
-            tax: line.tax,
             base_net: line.base_net,
-            base_tax: line.base_tax,
             source_line_id: line.source_line,
         };
         cx.keep(|desk| desk.keep_line(line))?;

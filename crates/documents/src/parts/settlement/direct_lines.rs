@@ -1,6 +1,6 @@
 //! What is earned or spent right away, without an invoice, line by line.
 
-use super::{MoneyAsked, MoneyFigures};
+use super::MoneyAsked;
 use crate::document::{self, TradedLine, identity};
 use crate::error::Result;
 use crate::field::{Each, Faults, Field, Maybe, Stated, Text};
@@ -100,24 +100,17 @@ pub struct DirectLineView {
     pub(crate) withheld_amount: Amount,
 }
 
-pub(crate) fn traded(
-    asked: &MoneyAsked,
-    figures: &MoneyFigures,
-    base: &[(BookMoney, BookMoney)],
-) -> Result<Vec<TradedLine>> {
-    let lines = asked.lines.iter().zip(&figures.lines).zip(base);
+pub(crate) fn traded(asked: &MoneyAsked, base: &[BookMoney]) -> Result<Vec<TradedLine>> {
+    let lines = asked.lines.iter().zip(base);
     lines
-        .map(|((line, figures), (base_net, base_tax))| {
+        .map(|(line, base_net)| {
             Ok(TradedLine {
                 id: identity(line.id)?,
                 item: None,
                 account: Some(line.account),
                 tax_code: line.tax.code(),
                 quantity: Quantity::from_units(1_000_000),
-                net: figures.net,
-                tax: figures.tax,
                 base_net: *base_net,
-                base_tax: *base_tax,
                 source_line: None,
             })
         })

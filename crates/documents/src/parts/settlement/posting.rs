@@ -40,8 +40,8 @@ pub(crate) struct Posted {
     pub(crate) lines: Vec<Line>,
     pub(crate) base_total: BookMoney,
     pub(crate) base_for_party: BookMoney,
-    /// Net and tax of each direct line, in the company's currency.
-    pub(crate) base_lines: Vec<(BookMoney, BookMoney)>,
+    /// What each direct line comes to without tax, in the company's currency.
+    pub(crate) base_lines: Vec<BookMoney>,
 }
 
 impl Posting<'_> {
@@ -95,9 +95,7 @@ impl Posting<'_> {
                 Tells::Nothing => line,
             });
             lines.extend(of_tax.lines);
-            let charged = figures.taxes.iter().zip(&home.taxes[index]).filter(|(tax, _)| tax.is_charged());
-            let base_tax = charged.map(|(_, home)| *home).try_fold(BookMoney::ZERO, plus)?;
-            base_lines.push((home.nets[index], base_tax));
+            base_lines.push(home.nets[index]);
         }
         let base_total = exchange.one(self.asked.amount)?;
         let fee = exchange.one(self.asked.fee)?;

@@ -217,7 +217,7 @@ pub(crate) async fn settle(
         return Ok(settled);
     }
     settled.open.extend(left_open(comes_in, head, asked, &settled.figures, posted.base_for_party));
-    settled.lines = traded(asked, &settled.figures, &posted.base_lines)?;
+    settled.lines = traded(asked, &posted.base_lines)?;
     let posting = Posting::balanced(posted.lines).map_err(unbalanced)?;
     settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
     Ok(settled)
