@@ -432,6 +432,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             // They are not said where the number beside them says it.
             "entry_lines.currency_amount bigint not null",
             "found by document_lines USING btree (business_id, id)",
+            "found by document_lines USING btree (business_id, item_id, date) WHERE (item_id IS NOT NULL)",
             "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",
             "found by documents USING btree (business_id, id) WHERE (status = 'draft'::text)",
             "found by documents USING btree (business_id, kind, date, id)",
@@ -479,6 +480,7 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "documents.record bigint",
             "entry_lines.currency_amount bigint",
             "found by document_lines USING btree (business_id, id) WHERE (source_line_id IS NOT NULL)",
+            "found by document_lines USING btree (business_id, item_id) WHERE (item_id IS NOT NULL)",
             "found by document_lines USING btree (business_id, item_id, date) WHERE (kind = 'A'::text)",
             "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (kind <> ALL \
              (ARRAY['I'::text, 'N'::text, 'B'::text, 'D'::text]))",

@@ -21,7 +21,7 @@ use schema::key::ResourceKey;
 use schema::tables::entries::{self as table, Column};
 use schema::tables::{DocumentKind, EntryKind, entry_lines};
 use schemars::JsonSchema;
-use sea_orm::sea_query::{Query, SimpleExpr};
+use sea_orm::sea_query::{self, Expr, Func, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde_json::json;
@@ -190,6 +190,12 @@ impl Rows for Entries {
     const CHANGED: Column = Column::RecordedAt;
     const SEARCH: Column = Column::Search;
     const SORTS: &'static [Column] = &[Column::Number, Column::Date, Column::RecordedAt];
+
+    fn found_by(word: &str) -> Condition {
+        let like = || rows::containing(word);
+        let number = Expr::from(Func::lower(Expr::col((table::Entity, Column::DocumentNumber))));
+        Condition::any().add(Column::Search.like(like())).add(sea_query::ExprTrait::like(number, like()))
+    }
 
     fn filters() -> Vec<Filter<Column>> {
         let kinds = Reads::AnyOf(DocumentKind::TEXTS);

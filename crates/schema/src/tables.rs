@@ -16,8 +16,8 @@ use crate::packed::Packed;
 use crate::stored::{AsJson, Called, HexDigest};
 use crate::wire_enum;
 pub use ledger::{
-    account_days, account_months, cash_days, entries, entry_lines, number_counters, own_amount, party_balances,
-    party_months,
+    account_days, account_months, cash_days, entries, entry_lines, is_found_by_its_number, number_counters, own_amount,
+    party_balances, party_months,
 };
 pub use open::{allocations, items_of, open_item_moves, open_items};
 pub use rules::tax::TaxKind;

@@ -147,7 +147,7 @@ fn document_lines() -> Table {
         .sealed()
         // Who asks for lines by their names asks what these were made of.
         .found_by_own("document_lines_by_line", "id WHERE source_line_id IS NOT NULL")
-        .found_by_own("document_lines_by_item", "item_id, date WHERE item_id IS NOT NULL")
+        .found_by_own("document_lines_by_item", "item_id WHERE item_id IS NOT NULL")
         // Of bills and credits the facts of tax tell.
         .found_by_own("document_lines_by_tax_code", "tax_code_id, date WHERE kind NOT IN ('I', 'N', 'B', 'D')")
         // What was counted is asked for by whatever moves, and sales of a day are many.

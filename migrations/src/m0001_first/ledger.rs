@@ -90,6 +90,7 @@ fn entries() -> Table {
         maybe(id("reverses_id")),
         maybe(text("narration")),
         number("total"),
+        // Without the number, where that is found as it stands.
         word("search"),
     ];
     Table::of_company("entries", &["number"], &columns)

@@ -18,8 +18,8 @@ use rules::posting::{Line, Posting};
 use schema::aliases::Named;
 use schema::tables::{
     DocumentKind, DocumentStatus, EntryKind, EntryRef, allocations, document_lines, document_links, documents, entries,
-    entry_lines, mentions, number_counters, open_item_moves, open_items, progress_moves, stock, stock_facts,
-    stock_lines, stock_moves,
+    entry_lines, is_found_by_its_number, mentions, number_counters, open_item_moves, open_items, progress_moves, stock,
+    stock_facts, stock_lines, stock_moves,
 };
 use sea_orm::{ConnectionTrait, EntityTrait};
 use std::collections::HashMap;
@@ -265,7 +265,8 @@ impl Desk {
         company.head.entry_number += 1;
         company.head.recorded_at = Ord::max(company.head.recorded_at, now);
         let entry = EntryRef { id, number: company.head.entry_number, date: new.date };
-        let searched = [new.narration.as_ref(), new.document_number.as_ref()];
+        let number = new.document_number.as_ref().filter(|number| !is_found_by_its_number(number));
+        let searched = [new.narration.as_ref(), number];
         inner.pending.entries.push(entries::Model {
             business_id: business,
             number: entry.number,

@@ -131,7 +131,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         tax_beginnings,
     ]);
     let growing = of_companies![entries, open_item_moves, stock_moves, progress_moves, tax_facts, stock_facts];
-    tables.extend(growing.map(Table::grows_only).map(Table::as_it_is_keyed));
+    tables.extend(growing.map(Table::grows_only).map(Table::keyed_as_it_is));
     tables
 });
 
@@ -234,7 +234,7 @@ impl Table {
     }
 
     /// With its key in the order in which the database has it, where that is not the order of its columns.
-    fn as_it_is_keyed(mut self) -> Self {
+    fn keyed_as_it_is(mut self) -> Self {
         if self.name == "open_item_moves" {
             self.key.reverse();
         }

@@ -168,6 +168,8 @@ const GONE: &[&str] = &[
     "audit_log.previous_hash text not null",
     // Who asks for lines by their names asks what these were made of.
     "document_lines found by (business_id, id)",
+    // Nobody asks for the days of an item's lines but of adjustments.
+    "document_lines found by (business_id, item_id, date) WHERE item_id IS NOT NULL",
     // Facts are found by their entries and their days, and tell of the lines of bills.
     "document_lines found by (business_id, tax_code_id, date) WHERE tax_code_id IS NOT NULL",
     // What is kept of the document says it.
@@ -227,6 +229,7 @@ const NEW: &[&str] = &[
     // Old books have the states of a record beside each other, and contents with their documents.
     "audit_log.record lean",
     "document_lines found by (id) WHERE source_line_id IS NOT NULL",
+    "document_lines found by (item_id) WHERE item_id IS NOT NULL",
     "document_lines found by (item_id, date) WHERE kind = 'A'",
     "document_lines found by (tax_code_id, date) WHERE kind NOT IN ('I', 'N', 'B', 'D')",
     "documents found by (business_id, kind, base_total, id, date)",
@@ -268,7 +271,6 @@ const LED_BY_OWN: &[(&str, &str)] = &[
     ("allocations found by", "source_document_id)"),
     ("allocations found by", "target_document_id)"),
     ("audit_log found by", "resource_id, sequence)"),
-    ("document_lines found by", "item_id, date) WHERE item_id IS NOT NULL"),
     ("document_lines found by", "source_line_id) WHERE source_line_id IS NOT NULL"),
     ("entries found by", "document_id)"),
     ("entries found by", "reverses_id) WHERE reverses_id IS NOT NULL"),

@@ -22,8 +22,14 @@ table! {
         pub reverses_id: Option<RecordId>,
         pub narration: Option<String>,
         pub total: BookMoney,
+        /// What it is looked for by beside its document's number.
         pub search: String,
     }
+}
+
+/// Whether an entry is found by its document's number as that stands in its row: by every engine, however it is spelt.
+pub fn is_found_by_its_number(number: &str) -> bool {
+    number.is_ascii()
 }
 
 table! {
