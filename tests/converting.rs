@@ -505,9 +505,9 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "running_time.identifiers bigint not null 0",
             // Told of old books when they come over.
             "stock_lines.was_missing boolean not null",
-            "touched.step bigint not null",
             "tax_facts.base bigint",
             "tax_facts.tax bigint",
+            "touched.step bigint not null",
             "touched.was text not null default",
             "unique documents USING btree (business_id, kind, external_id) WHERE (external_id IS NOT NULL)",
             "unique open_item_moves USING btree (business_id, open_item_id, id)",

@@ -105,6 +105,23 @@ on_both_engines! {
         assert_eq!(numbers, ["Y-2026-2026-01", "Y-2026-2027-01"]);
     }
 
+    fn an_entry_is_found_by_its_number_however_that_is_spelt(server) {
+        let company = server.company();
+        let own = series(&company, json!({"pattern": "Écriture_{YYYY}-{00}"}));
+        let mut body = company.journal_body("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
+        company.post_journal(&body).expect(201);
+        body["seriesId"] = own["id"].clone();
+        company.post_journal(&body).expect(201);
+        for (words, count) in [
+            ("jv-2026-0001", 1), ("JV-2026-0001", 1), ("2026-0", 2), ("-2026-0", 1), ("%C3%A9criture_2026", 1), ("%C3%89CRITURE", 1), ("2026_", 0),
+            ("JV%202026", 1), ("nothing", 0),
+        ] {
+            let found = company.ask(Dialect::B, "GET", "entries", &format!("?q={words}"), None).expect(200).data;
+            let numbers: Vec<&Value> = found["items"].as_array().unwrap().iter().map(|one| &one["documentNumber"]).collect();
+            assert_eq!(numbers.len(), count, "{words}: {numbers:?}");
+        }
+    }
+
     fn a_series_of_ones_own_numbers_as_it_says(server) {
         let company = server.company();
         let monthly = series(&company, json!({"pattern": "{YY}{MM}/{00}", "resetOn": "month", "firstNumber": 7}));

@@ -286,10 +286,11 @@ impl Questions<'_> {
             .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
             .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
             .filter(later(asked.as_of, asked))
-            .group_by(open_item_moves::Column::OpenItemId)
+            // They lie by their items: grouped by these first, all of them would be walked, and not the days that are asked for.
             .group_by(open_item_moves::Column::PartyId)
             .group_by(open_item_moves::Column::DocumentId)
-            .group_by(open_item_moves::Column::Currency);
+            .group_by(open_item_moves::Column::Currency)
+            .group_by(open_item_moves::Column::OpenItemId);
         if let Some(party) = asked.party {
             since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
         }
