@@ -107,7 +107,7 @@ on_both_engines! {
 
     fn an_entry_is_found_by_its_number_however_that_is_spelt(server) {
         let company = server.company();
-        let own = series(&company, json!({"pattern": "Écriture_{YYYY}-{00}"}));
+        let own = series(&company, json!({"pattern": "Écriture_{FY}-{00}"}));
         let mut body = company.journal_body("2026-03-05", &[("6200", "1"), ("1010", "-1")]);
         company.post_journal(&body).expect(201);
         body["seriesId"] = own["id"].clone();
