@@ -217,6 +217,8 @@ mod tests {
         // As books of before have it.
         assert_eq!(HexDigest::read(digest.clone().into()).0, digest);
         assert_eq!(HexDigest::read(vec![0xff, 1]).0, "ff01");
+        // One whose bytes happen to be letters.
+        assert_eq!(HexDigest::read(vec![b'a'; 32]).0, "61".repeat(32));
     }
 
     #[test]
