@@ -39,6 +39,8 @@ const KEPT: &[&str] = &[
     "reports/general-ledger?from=2026-01-01&to=2026-12-31&pageSize=10",
     "reports/general-ledger?from=2026-03-01&to=2026-03-31&pageSize=10&page=3",
     "sales-invoices?pageSize=10",
+    "sales-invoices?pageSize=10&view=summary",
+    "sales-invoices?pageSize=10&view=summary&page=2",
     "sales-invoices?pageSize=10&sort=-date",
     "sales-invoices?pageSize=10&sort=-total",
     "sales-invoices?pageSize=10&number=INV-2026-0007",
@@ -427,6 +429,33 @@ fn a_start_costs_the_same_however_long_the_books_are() {
     let many = begun(&server);
     assert!(few > 0, "nothing was counted");
     assert!(many - few < i64::try_from(more).unwrap(), "{few} steps to start, {many} with {more} invoices more");
+}
+
+/// A page of which the columns of rows say all that is asked for is one question beside who asks and how many there are; no
+/// record is unpacked for it, nor is anything asked of each of its documents.
+#[test]
+fn a_page_of_what_columns_say_is_one_question_and_reads_no_record() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    let tax = shop.vat("20");
+    sell(&shop, &tax, 3);
+    let asked = |path: &str| -> Vec<String> {
+        // After a write nothing is answered again.
+        sell(&shop, &tax, 1);
+        let before = server.log().len();
+        shop.ask("GET", "salesInvoices", path, None).expect(200);
+        let log = server.log();
+        let lines = log[before..].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter_map(|line| Some(line["sql"].as_str().filter(|_| line["steps"].is_i64())?.to_owned())).collect()
+    };
+    let record = |sql: &String| sql.contains("audit_log") || sql.contains("\"content\"");
+    for path in ["?view=summary", "?fields=number,total,balanceDue", "?view=summary&sort=-total&pageSize=500"] {
+        let asked = asked(path);
+        assert_eq!(asked.len(), 3, "{path}: {asked:#?}");
+        assert!(!asked.iter().any(record), "{path}: {asked:#?}");
+    }
+    assert!(asked("?fields=number,partyName").iter().any(record), "what only the body says is read from it");
 }
 
 /// What the engine does for a statement, step by step.

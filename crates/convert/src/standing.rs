@@ -11,13 +11,28 @@ const STANDING: &str = "\
    AND documents.status = 'posted' \
    AND documents.kind IN ('salesInvoice', 'creditNote', 'purchaseInvoice', 'debitNote')";
 
+/// When drafts will be due, which what they say tells: it stands as it is in the row of each.
+const DUE_OF_DRAFTS: &str = "\
+ UPDATE documents SET due_date = json_extract(content, '$.asked.due_date') \
+ WHERE status = 'draft' AND kind IN ('salesInvoice', 'purchaseInvoice') AND json_valid(content)";
+
+/// When what was taken back was to be due, as the last lines that it posted say.
+const DUE_OF_VOID: &str = "\
+ UPDATE documents SET due_date = (SELECT l.due_date FROM entries AS e JOIN entry_lines AS l \
+   ON l.business_id = e.business_id AND l.entry_number = e.number \
+   WHERE e.business_id = documents.business_id AND e.document_id = documents.id AND l.due_date IS NOT NULL \
+   ORDER BY e.number DESC LIMIT 1) \
+ WHERE status = 'void' AND kind IN ('salesInvoice', 'purchaseInvoice')";
+
 /// Says it in the documents' own rows, in books that did not. How many stand alike is counted as they come over.
 pub(crate) async fn of_what_is_open(scratch: &Place) -> Result<(), DbErr> {
     if scratch.columns("documents").await?.iter().any(|column| column == "due_date") {
         return Ok(());
     }
     scratch.run("ALTER TABLE documents ADD COLUMN due_date text").await?;
-    scratch.run(STANDING).await?;
+    for statement in [STANDING, DUE_OF_DRAFTS, DUE_OF_VOID] {
+        scratch.run(statement).await?;
+    }
     scratch.run("DROP TABLE document_counts").await
 }
 

@@ -145,20 +145,27 @@ impl Produced {
         Ok(Self::text(serde_json::to_string(value).map_err(Error::internal)?))
     }
 
+    /// A page of records, of which what was asked for is answered.
     pub fn page<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
+        match &query.fields {
+            None => Self::page_of(query, page),
+            Some(fields) => {
+                let items = chosen(fields, &page.items).map_err(Error::internal)?;
+                Self::page_of(query, &Page { items, total: page.total })
+            }
+        }
+    }
+
+    /// A page of what is answered as it is.
+    pub fn page_of<V: Serialize>(query: &ListQuery, page: &Page<V>) -> Result<Self> {
         #[derive(Serialize)]
         struct Body<'p, V> {
             items: &'p [V],
             pagination: Pagination,
         }
         let pagination = Pagination::of(query, page.total);
-        let text = match &query.fields {
-            None => serde_json::to_string(&Body { items: &page.items, pagination }),
-            Some(fields) => {
-                chosen(fields, &page.items).and_then(|items| serde_json::to_string(&Body { items: &items, pagination }))
-            }
-        };
-        Ok(Self { pagination: Some(pagination), ..Self::text(text.map_err(Error::internal)?) })
+        let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
+        Ok(Self { pagination: Some(pagination), ..Self::text(text) })
     }
 }
 

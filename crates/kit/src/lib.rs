@@ -12,6 +12,7 @@ pub mod json;
 pub mod list;
 pub mod master;
 pub mod operation;
+pub mod outline;
 pub mod reference;
 pub mod resource;
 pub mod rows;

@@ -228,7 +228,12 @@ impl ResourceOperations {
             about: R::ABOUT,
             in_time: R::IN_TIME,
             dated: R::DATED,
-            summary: R::SUMMARY.iter().copied().filter(|name| view_shape.names(name)).collect(),
+            summary: R::OUTLINE
+                .map_or(&[][..], |outline| outline.members)
+                .iter()
+                .copied()
+                .filter(|name| view_shape.names(name))
+                .collect(),
             cached: R::CACHED,
             secrets: R::SECRETS,
             changes_people: R::CHANGES_PEOPLE,
@@ -253,8 +258,14 @@ impl ResourceOperations {
                     _ => Arc::new(PreparedUpdate::<R>(draft)),
                 })
             },
-            list: |cx, query| Box::pin(async move { Produced::page(query, &R::list(cx, query).await?) }),
-            get: |cx, id, query| Box::pin(async move { shown_as(query, &R::get(cx, id).await?) }),
+            list: |cx, query| match R::OUTLINE.filter(|outline| outline.suffices(query)) {
+                Some(outline) => (outline.list)(cx, query),
+                None => Box::pin(async move { Produced::page(query, &R::list(cx, query).await?) }),
+            },
+            get: |cx, id, query| match R::OUTLINE.filter(|outline| outline.suffices(query)) {
+                Some(outline) => (outline.get)(cx, id, query),
+                None => Box::pin(async move { shown_as(query, &R::get(cx, id).await?) }),
+            },
         }
     }
 

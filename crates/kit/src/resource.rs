@@ -5,6 +5,7 @@ use crate::extra::Extra;
 use crate::ids::RecordId;
 use crate::list::{ListQuery, Page, Parameter};
 use crate::operation::Verb;
+use crate::outline::Outline;
 use books::access::Business;
 use books::auth::password::NewPassword;
 use books::cx::Cx;
@@ -78,8 +79,8 @@ pub trait Resource: Send + Sync + 'static {
     const IN_TIME: bool = false;
     /// Whether its records change at times that are known, so that `updatedSince` can be asked for.
     const DATED: bool = true;
-    /// What `view=summary` shows of a record, where that can be asked for.
-    const SUMMARY: &'static [&'static str] = &[];
+    /// What the columns of a row say of a record, which is what `view=summary` shows, where that can be asked for.
+    const OUTLINE: Option<Outline> = None;
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.
     const CACHED: bool = true;
     /// Members of its records that are shown once, to whoever asked for them, and never kept.

@@ -111,6 +111,40 @@ pub trait Rows: Resource {
     const MAY_WEIGH: bool = false;
 }
 
+/// What is read of the rows of a list.
+pub trait Read<M: Rows>: Send + Sync {
+    type Of: Send;
+    /// Whether it may be long; then a long page is read some rows at a time, and weighed.
+    const MAY_WEIGH: bool;
+
+    fn read(cx: &Cx<'_>, rows: Select<M::Entity>) -> impl Future<Output = Result<Vec<Self::Of>>> + Send;
+    fn key(of: &Self::Of) -> Option<RecordId>;
+    fn weight(of: &Self::Of) -> usize;
+}
+
+/// All that is in them.
+pub struct Whole;
+
+impl<M: Rows> Read<M> for Whole {
+    type Of = Row<M>;
+    const MAY_WEIGH: bool = M::MAY_WEIGH;
+
+    async fn read(cx: &Cx<'_>, rows: Select<M::Entity>) -> Result<Vec<Row<M>>> {
+        Ok(rows.models(&cx.db).await?)
+    }
+
+    fn key(row: &Row<M>) -> Option<RecordId> {
+        match row.get(M::ID) {
+            sea_orm::Value::Uuid(Some(id)) => Some(RecordId(id)),
+            _ => None,
+        }
+    }
+
+    fn weight(row: &Row<M>) -> usize {
+        M::weight(row)
+    }
+}
+
 /// What the rows of a page may weigh together, in bytes, where it is longer than a page is unasked. All of it is in memory,
 /// several times over, until it is answered.
 pub const MOST_WEIGHT: usize = 16 << 20;
@@ -140,6 +174,12 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 }
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
+    let Page { items, total } = found::<M, Whole>(cx, query).await?;
+    Ok(Page { items: M::views(cx, items).await?, total })
+}
+
+/// The rows of a page, as much of them as is read.
+pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<R::Of>> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
     let (mut rows, sought) = searched::<M>(cx, rows, query.search.as_deref()).await?;
     let known = M::known_total(cx, query).await?;
@@ -194,16 +234,16 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
     let mut rows = if backwards {
         let after = total.count().saturating_sub(end);
         let size = Ord::min(query.page_size, total.count() - offset);
-        page::<M>(cx, rows, sorted, (size, after), near).await?
+        page::<M, R>(cx, rows, sorted, (size, after), near).await?
     } else if let Some(first) = apart {
-        page_down::<M>(cx, (rows, total), first, sorted, (query.page_size, offset), near).await?
+        page_down::<M, R>(cx, (rows, total), first, sorted, (query.page_size, offset), near).await?
     } else {
-        page::<M>(cx, rows, sorted, (query.page_size, offset), near).await?
+        page::<M, R>(cx, rows, sorted, (query.page_size, offset), near).await?
     };
     if backwards {
         rows.reverse();
     }
-    Ok(Page { items: M::views(cx, rows).await?, total })
+    Ok(Page { items: rows, total })
 }
 
 /// So many are counted, and fewer where words are looked for in the rows themselves; who asks for a page beyond them has all
@@ -240,35 +280,35 @@ const NEAR: u64 = 500;
 /// So many rows of a sorted list, after so many others. Far inside of a list the keys are counted off, which an index has,
 /// and only the rows of the page are read. Those of a page that is longer than one is unasked are read some at a time: they
 /// weigh no more than they may.
-async fn page<M: Rows>(
+async fn page<M: Rows, R: Read<M>>(
     cx: &Cx<'_>,
     rows: Select<M::Entity>,
     sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
     (size, after): (u64, u64),
     near: u64,
-) -> Result<Vec<Row<M>>> {
+) -> Result<Vec<R::Of>> {
     let named = |rows: Select<M::Entity>| sorted(rows).select_only().column(M::ID).limit(size).offset(after);
-    if M::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
-        return weighed::<M>(cx, named(rows).column_of(&cx.db).await?).await;
+    if R::MAY_WEIGH && size > DEFAULT_PAGE_SIZE {
+        return weighed::<M, R>(cx, named(rows).column_of(&cx.db).await?).await;
     }
     if after < near {
-        return Ok(sorted(rows).limit(size).offset(after).models(&cx.db).await?);
+        return R::read(cx, sorted(rows).limit(size).offset(after)).await;
     }
     let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
-    Ok(sorted(of_page).models(&cx.db).await?)
+    R::read(cx, sorted(of_page)).await
 }
 
 /// The same from the greatest value of the first column down. An index that is read so has those without a value first, and
 /// the list has them last: they are read by themselves.
-async fn page_down<M: Rows>(
+async fn page_down<M: Rows, R: Read<M>>(
     cx: &Cx<'_>,
     (rows, total): (Select<M::Entity>, Total),
     first: Column<M>,
     sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
     (size, after): (u64, u64),
     near: u64,
-) -> Result<Vec<Row<M>>> {
-    let mut found = page::<M>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, after), near).await?;
+) -> Result<Vec<R::Of>> {
+    let mut found = page::<M, R>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, after), near).await?;
     let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
     if rest > 0 {
         let without = rows.clone().filter(first.is_null());
@@ -277,24 +317,20 @@ async fn page_down<M: Rows>(
             // All of them stand on pages before the end of this one.
             Total::AtLeast(_) => rows.filter(first.is_not_null()).count(&cx.db).await?,
         };
-        found.extend(page::<M>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
+        found.extend(page::<M, R>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
     }
     Ok(found)
 }
 
 /// The rows that are named, in their order.
-async fn weighed<M: Rows>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<Row<M>>> {
+async fn weighed<M: Rows, R: Read<M>>(cx: &Cx<'_>, named: Vec<RecordId>) -> Result<Vec<R::Of>> {
     let mut weighed = Weighed::default();
-    let mut found: HashMap<RecordId, Row<M>> = HashMap::with_capacity(named.len());
+    let mut found: HashMap<RecordId, R::Of> = HashMap::with_capacity(named.len());
     for some in named.chunks(AT_ONCE) {
         let some = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.is_in(some.iter().copied()));
-        let some = some.models(&cx.db).await?;
-        some.iter().try_for_each(|row| weighed.add(M::weight(row)))?;
-        for row in some {
-            if let sea_orm::Value::Uuid(Some(id)) = row.get(M::ID) {
-                found.insert(RecordId(id), row);
-            }
-        }
+        let some = R::read(cx, some).await?;
+        some.iter().try_for_each(|row| weighed.add(R::weight(row)))?;
+        found.extend(some.into_iter().filter_map(|row| Some((R::key(&row)?, row))));
     }
     // One that is gone meanwhile is on no page.
     Ok(named.iter().filter_map(|id| found.remove(id)).collect())
@@ -417,6 +453,12 @@ pub fn containing(text: &str) -> LikeExpr {
 pub async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
     let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).one(&cx.db).await?;
     row.ok_or(Error::NotFound)
+}
+
+/// As much of one row as is read.
+pub async fn one<M: Rows, R: Read<M>>(cx: &Cx<'_>, id: RecordId) -> Result<R::Of> {
+    let rows = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id));
+    R::read(cx, rows).await?.pop().ok_or(Error::NotFound)
 }
 
 pub async fn get<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {

@@ -69,7 +69,8 @@ impl Stages {
         for row in rows {
             let in_books = row.status == DocumentStatus::Posted;
             let stage = stages.get(&row.id).copied().filter(|_| in_books);
-            let day = due.get(&row.id).copied().flatten();
+            // Of what is in no books nothing is open: it says itself when it was to be due, under its seal.
+            let day = if in_books { due.get(&row.id).copied().flatten() } else { row.due_date };
             self.told += Wide::from(row.stage.is_some_and(|stage| stage != Stage::Done));
             self.found += Wide::from(stage.is_some_and(|stage| stage != Stage::Done));
             if row.stage == stage && row.due_date == day {

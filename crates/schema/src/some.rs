@@ -19,6 +19,11 @@ pub fn is_draft() -> SimpleExpr {
     Expr::col((documents::Entity, documents::Column::Status)).eq(kept(DocumentStatus::Draft.code()))
 }
 
+/// Documents that are in the books.
+pub fn is_posted() -> SimpleExpr {
+    Expr::col((documents::Entity, documents::Column::Status)).eq(kept(DocumentStatus::Posted.code()))
+}
+
 /// Documents that were taken back.
 pub fn is_void() -> SimpleExpr {
     Expr::col((documents::Entity, documents::Column::Status)).eq(kept(DocumentStatus::Void.code()))

@@ -30,7 +30,7 @@ fn documents() -> Table {
         maybe(word("period")),
         maybe(number("sequence")),
         day("date"),
-        // When what is open of it is due.
+        // When what is open of it is due, or will be, or was.
         maybe(day("due_date")),
         maybe(id("party_id")),
         maybe(text("reference")),
@@ -69,7 +69,7 @@ fn documents() -> Table {
         // What is done is most of it in the end, and found by its day like all; what is left is little.
         .found_by("documents_left", "kind, date, id, stage, due_date WHERE stage IN ('o', 'h')")
         .found_by("documents_left_by_total", "kind, base_total, id, stage, due_date WHERE stage IN ('o', 'h')")
-        .found_by("documents_by_due_date", "kind, due_date, date, id WHERE due_date IS NOT NULL")
+        .found_by("documents_by_due_date", "kind, due_date, date, id WHERE due_date IS NOT NULL AND status = 'p'")
         .found_by("documents_by_reference", "kind, reference, date, id WHERE reference IS NOT NULL")
         .found_by("documents_drafts", "kind, date, id, status WHERE status = 'd'")
         .found_by("documents_void", "kind, date, id, status WHERE status = 'v'")

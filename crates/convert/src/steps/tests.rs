@@ -239,7 +239,7 @@ const NEW: &[&str] = &[
     "documents found by (business_id, kind, date, id, status) WHERE status = 'd'",
     "documents found by (business_id, kind, date, id, status) WHERE status = 'v'",
     "documents found by (business_id, kind, date, id, status, stage, due_date, subkind, currency, base_total)",
-    "documents found by (business_id, kind, due_date, date, id) WHERE due_date IS NOT NULL",
+    "documents found by (business_id, kind, due_date, date, id) WHERE due_date IS NOT NULL AND status = 'p'",
     "documents found by (business_id, kind, reference, date, id) WHERE reference IS NOT NULL",
     "documents found by (business_id, kind, updated_at, id, date)",
     "documents found by (business_id, party_id, kind, date, id, stage) WHERE party_id IS NOT NULL",

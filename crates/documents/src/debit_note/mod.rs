@@ -26,7 +26,7 @@ use kit::master::{RecordKeeping, kept};
 use kit::resource::About;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
-use schema::tables::{DocumentKind, DocumentStatus};
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -111,6 +111,10 @@ impl TradeKind for DebitNote {
             asked.update_stock = faults.optional("updateStock", input.update_stock);
             (asked.allocations, asked.said) = allocating::check_said(&mut faults, input.allocations);
         })
+    }
+
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        NoteStatus::of(status, stage).as_str()
     }
 
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<DebitNoteView> {

@@ -14,7 +14,7 @@ use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money, Percent, Quantity, Rate};
 use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
-use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
+use crate::parts::goods_note::{abilities, kinds, note_progress, party};
 use crate::parts::line::{DeliveryLineView, TradeLineInput, check_discount, check_lines};
 use crate::parts::status::{DeliveryStatus, Extent};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
@@ -143,15 +143,13 @@ impl TradeKind for DeliveryNote {
         })
     }
 
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        DeliveryStatus::of(status, stage).as_str()
+    }
+
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<DeliveryNoteView> {
         let row = &shown.row;
-        let status = match stands(row) {
-            (DocumentStatus::Draft, _) => DeliveryStatus::Draft,
-            (DocumentStatus::Void, _) => DeliveryStatus::Void,
-            (DocumentStatus::Posted, Stage::Open) => DeliveryStatus::Posted,
-            (DocumentStatus::Posted, Stage::Partial) => DeliveryStatus::PartiallyInvoiced,
-            (DocumentStatus::Posted, Stage::Done | Stage::Closed) => DeliveryStatus::Invoiced,
-        };
+        let status = DeliveryStatus::of(row.status, row.stage);
         let abilities = abilities(&shown);
         let cost: i64 = shown.standing.costs.values().map(|cost| cost.units()).sum();
         let lines = shown.lines.into_iter().map(|line| {

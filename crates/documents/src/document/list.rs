@@ -3,6 +3,7 @@
 use super::Document;
 use super::standing::{Wanted, late};
 use crate::error::{Error, Result};
+use answers::Ask;
 use books::cx::Cx;
 use books::mentions::{named_by_draft, party_named_by_draft};
 use kit::list::{FilterValue, ListQuery, Reads};
@@ -125,7 +126,7 @@ async fn counted<D: Document>(cx: &Cx<'_>, standing: Option<&[&str]>) -> Result<
     let rows = document_counts::Entity::find()
         .filter(document_counts::Column::BusinessId.eq(cx.business_id()?))
         .filter(document_counts::Column::Kind.eq(D::KIND));
-    let rows = rows.all(&cx.db).await?.into_iter();
+    let rows = rows.models(&cx.db).await?.into_iter();
     let counted = rows.filter(|row| standing.is_none_or(|standing| standing.contains(&row.standing.as_str())));
     u64::try_from(counted.map(|row| row.count).sum::<i64>()).map_err(|_| Error::internal("fewer than no documents"))
 }

@@ -8,6 +8,7 @@
 //! of the lane's batch.
 
 mod actions;
+mod brief;
 mod ended;
 pub(crate) mod head;
 mod judging;
@@ -28,6 +29,7 @@ use books::open_items::NewOpen;
 use books::periods::Module;
 use books::progress;
 use books::stock;
+pub(crate) use brief::outline;
 pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 use kit::resource::Resource;
 use kit::rows::Rows;
@@ -35,11 +37,10 @@ pub(crate) use lines::{Identified, identified, identify};
 pub(crate) use list::{SORTED_BY, SORTS, filters, naming_party, numbered, reach, total};
 use rules::posting::{Posting, Unbalanced};
 use schema::tables::documents as table;
-pub(crate) use schema::tables::documents::Model as Row;
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-pub(crate) use standing::{Wanted, due_from, due_to, overdue};
+pub(crate) use standing::{Wanted, days_overdue, due_from, due_to, left, overdue};
 use std::collections::HashMap;
 pub(crate) use write::{
     Old, check_source, create, delete, found, invalid_state, load, load_source, note_settling, note_touch, remake,
@@ -138,6 +139,16 @@ pub(crate) trait Document:
     type Asked: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
     /// What follows from them and the books.
     type Figures: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// What its status is called, by how far it has got.
+    fn called(status: DocumentStatus, _stage: Option<Stage>) -> &'static str {
+        status.as_str()
+    }
+
+    /// When what is open of it is due, or will be.
+    fn due(_asked: &Self::Asked) -> Option<Day> {
+        None
+    }
 
     /// What `q` finds it by, beside number, reference and narration.
     fn words(asked: &Self::Asked) -> Vec<String>;
@@ -312,38 +323,13 @@ pub(crate) async fn view<D: Document>(cx: &Cx<'_>, row: table::Model) -> Result<
     views::<D>(cx, vec![row]).await?.pop().ok_or_else(|| Error::internal("a document has no view"))
 }
 
-/// What a list of documents is mostly read for; all of it stands in the rows of documents and of what is open.
-pub(crate) const SUMMARY: &[&str] = &[
-    "id",
-    "version",
-    "createdAt",
-    "updatedAt",
-    "number",
-    "date",
-    "status",
-    "reference",
-    "narration",
-    "externalId",
-    "tags",
-    "partyId",
-    "currency",
-    "total",
-    "amount",
-    "baseTotal",
-    "dueDate",
-    "balanceDue",
-    "baseBalanceDue",
-    "isOverdue",
-    "daysOverdue",
-];
-
 /// The operations of [`Resource`], as documents do them.
 macro_rules! document_operations {
     () => {
         crate::document::document_operations!(Vec::new());
     };
     ($more:expr) => {
-        const SUMMARY: &'static [&'static str] = crate::document::SUMMARY;
+        const OUTLINE: Option<kit::outline::Outline> = Some(crate::document::outline::<Self>());
 
         /// What comes after it is in the books may still be refused, so it is not only planned.
         fn plans(draft: &Self::Draft) -> bool {

@@ -1,15 +1,38 @@
-//! Where documents stand, as lists ask for it: what finds them, and by what they are counted.
+//! Where documents stand: what is left of them and how late it is; and as lists ask for it, what finds them, and by what they
+//! are counted.
 //!
 //! A row says it by its stage, and where it has none by its status: no list asks what is open of each of them.
 
+use crate::day::Day;
 use crate::error::Result;
+use crate::money::{BookMoney, Money};
 use books::cx::Cx;
 use kit::list::FilterValue;
-use schema::some::{is_draft, is_left, is_void};
+use schema::some::{is_draft, is_left, is_posted, is_void};
 use schema::tables::documents::Column;
 use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use sea_orm::sea_query::{Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition};
+
+/// What is left of a document, in its currency and in the company's: what is open of it, as far as something was opened;
+/// `whole` is what it comes to.
+pub(crate) fn left(
+    status: DocumentStatus,
+    open: Option<(Money, BookMoney)>,
+    whole: (Money, BookMoney),
+) -> (Money, BookMoney) {
+    match (open, status) {
+        (Some((open, base_open)), _) => (open.size(), base_open.size()),
+        (None, DocumentStatus::Void) => (Money::ZERO, BookMoney::ZERO),
+        (None, DocumentStatus::Draft | DocumentStatus::Posted) => whole,
+    }
+}
+
+/// How many days what is left of a document is overdue.
+pub(crate) fn days_overdue(status: DocumentStatus, left: Money, due: Option<Day>, today: Day) -> i64 {
+    let waits = status == DocumentStatus::Posted && left != Money::ZERO;
+    due.filter(|due| waits && *due < today).iter().map(|due| today.days_since(*due)).sum()
+}
 
 /// How documents stand that are asked for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -90,13 +113,13 @@ pub(crate) fn overdue(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
 #[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
 pub(crate) fn due_from(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(Column::DueDate.gte(*day)))
+    Ok(Condition::all().add(is_posted()).add(Column::DueDate.gte(*day)))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "filters that look elsewhere may fail")]
 pub(crate) fn due_to(_: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     let FilterValue::Day(day) = value else { return Ok(Condition::any()) };
-    Ok(Condition::all().add(Column::DueDate.lte(*day)))
+    Ok(Condition::all().add(is_posted()).add(Column::DueDate.lte(*day)))
 }
 
 #[cfg(test)]

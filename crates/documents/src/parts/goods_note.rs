@@ -1,7 +1,7 @@
 //! Notes of goods: what was delivered and received, and what came or went back. They post what goods cost.
 
+use crate::document::Abilities;
 use crate::document::head::AllowedAction;
-use crate::document::{self, Abilities};
 use crate::error::Result;
 use crate::field::{Faults, Maybe};
 use crate::ids::RecordId;
@@ -10,8 +10,8 @@ use crate::parts::{Shown, TradeAsked};
 use books::cx::Cx;
 use kit::list::{FilterValue, Reads};
 use kit::rows::Filter;
+use schema::tables::DocumentStatus;
 use schema::tables::documents::Column;
-use schema::tables::{DocumentStatus, Stage};
 use sea_orm::{ColumnTrait, Condition};
 use serde_json::json;
 
@@ -63,10 +63,6 @@ pub(crate) fn abilities(shown: &Shown) -> Abilities {
         }
     }
     Abilities { held: shown.standing.is_followed(), offers, ..Abilities::default() }
-}
-
-pub(crate) fn stands(row: &document::Row) -> (DocumentStatus, Stage) {
-    (row.status, row.stage.unwrap_or(Stage::Open))
 }
 
 /// A note without order, or without the note that it takes back, says for whom it is.

@@ -89,11 +89,11 @@ impl InvoicePart {
             own(Money::from_units(by.map(|one| of(one).units()).sum()))
         };
         let (left, base_left) = shown.standing.left(&shown.row);
-        let days_overdue = shown.standing.days_overdue(&shown.row, shown.asked.due_date, cx.today()?);
+        let days_overdue = shown.standing.days_overdue(&shown.row, cx.today()?);
         let money = [DocumentKind::Receipt, DocumentKind::Payment, DocumentKind::Journal];
         let notes: Vec<DocumentKind> = DocumentKind::of_phase(Phase::Credit).collect();
         Ok(Self {
-            due_date: shown.asked.due_date,
+            due_date: shown.row.due_date,
             payment_term_id: shown.asked.payment_term,
             is_opening: shown.asked.is_opening,
             amount_paid: paid(|one| one.amount, &money),
@@ -130,7 +130,8 @@ pub(crate) fn due_filters() -> Vec<Filter<Column>> {
 
 pub(crate) fn invoice_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<InvoiceStatus>> {
     let abilities = Abilities { held: shown.standing.is_allocated(), ..Abilities::default() };
-    HeadView::shown_as(cx, key, &shown.row, shown.standing.invoice_status(&shown.row), &abilities)
+    let status = InvoiceStatus::of(shown.row.status, shown.standing.settled(&shown.row));
+    HeadView::shown_as(cx, key, &shown.row, status, &abilities)
 }
 
 pub(crate) fn invoice_example_view(direction: Direction, more: serde_json::Value) -> serde_json::Value {

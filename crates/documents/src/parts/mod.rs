@@ -121,6 +121,8 @@ pub trait TradeKind: Send + Sync + 'static {
     fn example() -> serde_json::Value;
     fn example_view() -> serde_json::Value;
     fn check(input: Self::Input) -> Result<(HeadInput, wire::Checked), FieldErrors>;
+    /// What its status is called, by how far it has got.
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str;
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<Self::View>;
     fn extras() -> Vec<Extra>;
 }
@@ -178,6 +180,14 @@ impl<K: TradeKind> Document for Trade<K> {
     type Asked = TradeAsked;
     type Figures = TradeFigures;
     type Live = Standing;
+
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        K::called(status, stage)
+    }
+
+    fn due(asked: &TradeAsked) -> Option<Day> {
+        asked.due_date.filter(|_| K::KIND.is_settled())
+    }
 
     fn words(asked: &TradeAsked) -> Vec<String> {
         let lines = asked.lines.iter().filter_map(|line| line.description.clone());

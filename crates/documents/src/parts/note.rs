@@ -82,5 +82,6 @@ impl NotePart {
 pub(crate) fn note_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<NoteStatus>> {
     let allocates = shown.row.status == DocumentStatus::Posted && shown.standing.left(&shown.row).0 != Money::ZERO;
     let abilities = Abilities { held: shown.standing.is_allocated(), allocates, ..Abilities::default() };
-    HeadView::shown_as(cx, key, &shown.row, shown.standing.note_status(&shown.row), &abilities)
+    let status = NoteStatus::of(shown.row.status, shown.standing.settled(&shown.row));
+    HeadView::shown_as(cx, key, &shown.row, status, &abilities)
 }

@@ -6,7 +6,7 @@ mod tests;
 
 use super::{Direction, origin};
 use crate::day::Day;
-use crate::document::invalid_state;
+use crate::document::{self, invalid_state};
 use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity};
@@ -25,7 +25,7 @@ pub use named::{
 use schema::tables::CLOSED;
 use schema::tables::documents::{self, Column};
 use schema::tables::{
-    DocumentKind, DocumentStatus, StockKind, allocations, document_links, items_of, open_items, stock_lines,
+    DocumentKind, DocumentStatus, Stage, StockKind, allocations, document_links, items_of, open_items, stock_lines,
 };
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::HashMap;
@@ -100,34 +100,20 @@ impl Standing {
 
     /// What is left of a document's total, in its currency and in the company's.
     pub(crate) fn left(&self, row: &documents::Model) -> (Money, BookMoney) {
-        match (&self.open, row.status) {
-            (Some(open), _) => (open.open.size(), open.base_open.size()),
-            (None, DocumentStatus::Void) => (Money::ZERO, BookMoney::ZERO),
-            (None, DocumentStatus::Draft | DocumentStatus::Posted) => (row.total, row.base_total),
-        }
+        let open = self.open.as_ref().map(|open| (open.open, open.base_open));
+        document::left(row.status, open, (row.total, row.base_total))
     }
 
     pub(crate) fn is_allocated(&self) -> bool {
         self.open.as_ref().is_some_and(open_items::Model::is_touched)
     }
 
-    pub(crate) fn invoice_status(&self, row: &documents::Model) -> InvoiceStatus {
-        match row.status {
-            DocumentStatus::Draft => InvoiceStatus::Draft,
-            DocumentStatus::Void => InvoiceStatus::Void,
-            DocumentStatus::Posted if self.left(row).0 == Money::ZERO => InvoiceStatus::Paid,
-            DocumentStatus::Posted if self.is_allocated() => InvoiceStatus::PartiallyPaid,
-            DocumentStatus::Posted => InvoiceStatus::Open,
-        }
-    }
-
-    pub(crate) fn note_status(&self, row: &documents::Model) -> NoteStatus {
-        match row.status {
-            DocumentStatus::Draft => NoteStatus::Draft,
-            DocumentStatus::Void => NoteStatus::Void,
-            DocumentStatus::Posted if self.left(row).0 == Money::ZERO => NoteStatus::Closed,
-            DocumentStatus::Posted if self.is_allocated() => NoteStatus::PartiallyAllocated,
-            DocumentStatus::Posted => NoteStatus::Open,
+    /// How far a document is settled, as what is open of it says.
+    pub(crate) fn settled(&self, row: &documents::Model) -> Option<Stage> {
+        match &self.open {
+            Some(open) => Some(open.stage()),
+            // Of one that is being made.
+            None => row.stage,
         }
     }
 
@@ -138,9 +124,8 @@ impl Standing {
     }
 
     /// How many days it is overdue.
-    pub(crate) fn days_overdue(&self, row: &documents::Model, due: Option<Day>, today: Day) -> i64 {
-        let waits = row.status == DocumentStatus::Posted && self.left(row).0 != Money::ZERO;
-        due.filter(|due| waits && *due < today).iter().map(|due| today.days_since(*due)).sum()
+    pub(crate) fn days_overdue(&self, row: &documents::Model, today: Day) -> i64 {
+        document::days_overdue(row.status, self.left(row).0, row.due_date, today)
     }
 }
 

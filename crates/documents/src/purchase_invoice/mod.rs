@@ -27,7 +27,7 @@ use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
-use schema::tables::{DocumentKind, DocumentStatus};
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -116,6 +116,10 @@ impl TradeKind for PurchaseInvoice {
             asked.update_stock = faults.optional("updateStock", input.update_stock);
             asked.is_opening = faults.optional("isOpening", input.is_opening).unwrap_or_default();
         })
+    }
+
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        InvoiceStatus::of(status, stage).as_str()
     }
 
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<PurchaseInvoiceView> {

@@ -105,16 +105,13 @@ impl TradeKind for PurchaseOrder {
         })
     }
 
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        PurchaseOrderStatus::of(status, stage).as_str()
+    }
+
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<PurchaseOrderView> {
         let row = &shown.row;
-        let status = match (row.status, row.stage.unwrap_or(Stage::Open)) {
-            (DocumentStatus::Draft, _) => PurchaseOrderStatus::Draft,
-            (DocumentStatus::Void, _) => PurchaseOrderStatus::Cancelled,
-            (DocumentStatus::Posted, Stage::Open) => PurchaseOrderStatus::Open,
-            (DocumentStatus::Posted, Stage::Partial) => PurchaseOrderStatus::PartiallyReceived,
-            (DocumentStatus::Posted, Stage::Done) => PurchaseOrderStatus::Received,
-            (DocumentStatus::Posted, Stage::Closed) => PurchaseOrderStatus::Closed,
-        };
+        let status = PurchaseOrderStatus::of(row.status, row.stage);
         let abilities = abilities(&shown, AllowedAction::Receive);
         let (receipt_status, bill_status) = shown.standing.extents();
         let logistics = shown.asked.logistics.clone();

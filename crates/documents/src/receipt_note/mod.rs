@@ -13,7 +13,7 @@ use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Quantity, Rate};
 use crate::parts::convert::conversions;
 use crate::parts::goods_note::note_status;
-use crate::parts::goods_note::{abilities, kinds, note_progress, party, stands};
+use crate::parts::goods_note::{abilities, kinds, note_progress, party};
 use crate::parts::line::{ReceiptLineInput, ReceiptLineView, check_lines};
 use crate::parts::status::{Extent, ReceiptStatus};
 use crate::parts::wire::{Checked, chain_example_view, example_of};
@@ -148,15 +148,13 @@ impl TradeKind for ReceiptNote {
         })
     }
 
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        ReceiptStatus::of(status, stage).as_str()
+    }
+
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<ReceiptNoteView> {
         let row = &shown.row;
-        let status = match stands(row) {
-            (DocumentStatus::Draft, _) => ReceiptStatus::Draft,
-            (DocumentStatus::Void, _) => ReceiptStatus::Void,
-            (DocumentStatus::Posted, Stage::Open) => ReceiptStatus::Posted,
-            (DocumentStatus::Posted, Stage::Partial) => ReceiptStatus::PartiallyBilled,
-            (DocumentStatus::Posted, Stage::Done | Stage::Closed) => ReceiptStatus::Billed,
-        };
+        let status = ReceiptStatus::of(row.status, row.stage);
         let abilities = abilities(&shown);
         // A credit is shown as what it is: something to be paid for.
         let waits: i64 = shown.standing.chain.lines.iter().map(|line| -line.value.units()).sum();

@@ -26,7 +26,7 @@ use kit::rows::Filter;
 use schema::address::{self, AddressInput, text};
 use schema::key::ResourceKey;
 use schema::tables::documents::Column;
-use schema::tables::{DocumentKind, DocumentStatus};
+use schema::tables::{DocumentKind, DocumentStatus, Stage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -140,6 +140,10 @@ impl TradeKind for SalesInvoice {
                 }));
             }
         })
+    }
+
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        InvoiceStatus::of(status, stage).as_str()
     }
 
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<SalesInvoiceView> {

@@ -110,16 +110,13 @@ impl TradeKind for SalesOrder {
         })
     }
 
+    fn called(status: DocumentStatus, stage: Option<Stage>) -> &'static str {
+        SalesOrderStatus::of(status, stage).as_str()
+    }
+
     fn view(cx: &Cx<'_>, shown: Shown) -> Result<SalesOrderView> {
         let row = &shown.row;
-        let status = match (row.status, row.stage.unwrap_or(Stage::Open)) {
-            (DocumentStatus::Draft, _) => SalesOrderStatus::Draft,
-            (DocumentStatus::Void, _) => SalesOrderStatus::Cancelled,
-            (DocumentStatus::Posted, Stage::Open) => SalesOrderStatus::Open,
-            (DocumentStatus::Posted, Stage::Partial) => SalesOrderStatus::PartiallyFulfilled,
-            (DocumentStatus::Posted, Stage::Done) => SalesOrderStatus::Fulfilled,
-            (DocumentStatus::Posted, Stage::Closed) => SalesOrderStatus::Closed,
-        };
+        let status = SalesOrderStatus::of(row.status, row.stage);
         let abilities = abilities(&shown, AllowedAction::Deliver);
         let (fulfilment_status, invoice_status) = shown.standing.extents();
         let logistics = shown.asked.logistics.clone();

@@ -48,7 +48,7 @@ columns! {
     Period = period: Option<String>,
     Sequence = sequence: Option<i64>,
     Date = date: Day,
-    /// When what is open of it is due.
+    /// When what is open of it is due, or will be, or was.
     DueDate = due_date: Option<Day>,
     PartyId = party_id: Option<Named>,
     Reference = reference: Option<String>,

@@ -127,7 +127,7 @@ pub(super) fn row_of<D: Document>(
         period,
         sequence,
         date: head.date,
-        due_date: settled.open.iter().filter(|_| D::KIND.is_settled()).find_map(|open| open.due_date),
+        due_date: D::due(judged.asked()),
         party_id: settled.party.map(Named::of),
         reference: head.reference.clone(),
         narration: head.narration.clone(),

@@ -135,7 +135,6 @@ pub(crate) async fn void<D: Document>(
     let row = table::Model {
         status: DocumentStatus::Void,
         stage: None,
-        due_date: None,
         void_date: Some(void_date),
         void_reason: reason,
         entries: EntryRefs(entries),

@@ -2,7 +2,7 @@
 
 use crate::ids::RecordId;
 use crate::wire_enum;
-use schema::tables::{DocumentKind, Relation};
+use schema::tables::{DocumentKind, DocumentStatus, Relation, Stage};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,6 +106,31 @@ wire_enum! {
     }
 }
 
+/// What a document is called that stands like this: its words from one that came to nothing to one of which all is done.
+macro_rules! called {
+    ($name:ident: $draft:ident, $open:ident, $partly:ident, $done:ident, $closed:ident, $void:ident) => {
+        impl $name {
+            pub(crate) const fn of(status: DocumentStatus, stage: Option<Stage>) -> Self {
+                match (status, stage) {
+                    (DocumentStatus::Draft, _) => Self::$draft,
+                    (DocumentStatus::Void, _) => Self::$void,
+                    (DocumentStatus::Posted, None | Some(Stage::Open)) => Self::$open,
+                    (DocumentStatus::Posted, Some(Stage::Partial)) => Self::$partly,
+                    (DocumentStatus::Posted, Some(Stage::Done)) => Self::$done,
+                    (DocumentStatus::Posted, Some(Stage::Closed)) => Self::$closed,
+                }
+            }
+        }
+    };
+}
+
+called!(InvoiceStatus: Draft, Open, PartiallyPaid, Paid, Paid, Void);
+called!(NoteStatus: Draft, Open, PartiallyAllocated, Closed, Closed, Void);
+called!(SalesOrderStatus: Draft, Open, PartiallyFulfilled, Fulfilled, Closed, Cancelled);
+called!(PurchaseOrderStatus: Draft, Open, PartiallyReceived, Received, Closed, Cancelled);
+called!(DeliveryStatus: Draft, Posted, PartiallyInvoiced, Invoiced, Invoiced, Void);
+called!(ReceiptStatus: Draft, Posted, PartiallyBilled, Billed, Billed, Void);
+
 wire_enum! {
     /// How much of something is done.
     pub enum Extent {
@@ -163,4 +188,47 @@ pub struct LinkView {
     pub(crate) number: Option<String>,
     /// What this document has to do with it.
     pub(crate) relation: LinkRelation,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_words_for_how_far_a_document_has_got() {
+        let words = |of: fn(DocumentStatus, Option<Stage>) -> &'static str| {
+            let posted = [None, Some(Stage::Open), Some(Stage::Partial), Some(Stage::Done), Some(Stage::Closed)];
+            let posted = posted.map(|stage| of(DocumentStatus::Posted, stage));
+            let others = [DocumentStatus::Draft, DocumentStatus::Void].map(|status| of(status, Some(Stage::Done)));
+            [&posted[..], &others].concat().join(" ")
+        };
+        for (of, said) in [
+            (
+                words(|status, stage| InvoiceStatus::of(status, stage).as_str()),
+                "open open partiallyPaid paid paid draft void",
+            ),
+            (
+                words(|status, stage| NoteStatus::of(status, stage).as_str()),
+                "open open partiallyAllocated closed closed draft void",
+            ),
+            (
+                words(|status, stage| SalesOrderStatus::of(status, stage).as_str()),
+                "open open partiallyFulfilled fulfilled closed draft cancelled",
+            ),
+            (
+                words(|status, stage| PurchaseOrderStatus::of(status, stage).as_str()),
+                "open open partiallyReceived received closed draft cancelled",
+            ),
+            (
+                words(|status, stage| DeliveryStatus::of(status, stage).as_str()),
+                "posted posted partiallyInvoiced invoiced invoiced draft void",
+            ),
+            (
+                words(|status, stage| ReceiptStatus::of(status, stage).as_str()),
+                "posted posted partiallyBilled billed billed draft void",
+            ),
+        ] {
+            assert_eq!(of, said);
+        }
+    }
 }

@@ -45,12 +45,13 @@ fn what_is_left_says_where_an_invoice_and_a_note_stand() {
     ] {
         let (row, standing) = (invoice(status), standing(open));
         assert_eq!(standing.left(&row), (money(left.0), worth(left.1)), "{name}");
-        assert_eq!(standing.invoice_status(&row).as_str(), invoice_is, "{name}");
-        assert_eq!(standing.note_status(&row).as_str(), note_is, "{name}");
+        let settled = standing.settled(&row);
+        assert_eq!(InvoiceStatus::of(status, settled).as_str(), invoice_is, "{name}");
+        assert_eq!(NoteStatus::of(status, settled).as_str(), note_is, "{name}");
     }
     // Given away: there was never anything to pay.
     let given = Standing { open: Some(item(1200, "USD", "0", "0")), ..Standing::default() };
-    assert_eq!(given.invoice_status(&invoice(Posted)), InvoiceStatus::Paid);
+    assert_eq!(InvoiceStatus::of(Posted, given.settled(&invoice(Posted))), InvoiceStatus::Paid);
 }
 
 #[test]
@@ -66,7 +67,8 @@ fn it_is_late_from_the_day_after_it_was_due_and_until_it_is_paid() {
         ("a draft is not", Draft, None, due, "2027-01-01", 0),
         ("nor is what is void", Void, None, due, "2027-01-01", 0),
     ] {
-        assert_eq!(standing(open).days_overdue(&invoice(status), due, day(today)), late, "{name}");
+        let row = documents::Model { due_date: due, ..invoice(status) };
+        assert_eq!(standing(open).days_overdue(&row, day(today)), late, "{name}");
     }
 }
 
