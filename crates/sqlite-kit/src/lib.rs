@@ -271,8 +271,7 @@ fn tell_steps(prepared: &mut Prepared<'_>, sql: &str, rows: usize) {
 /// How a question ends that is asked for so many rows.
 const LIMITED: &str = " LIMIT ?";
 
-/// A question for one row says so itself, as entities ask by: the engine plans by a limit that is bound, and prepares the
-/// statement anew each time one is.
+/// A question for one row says so itself, as entities ask by: the engine plans by nothing that is bound.
 fn with_its_limit(sql: &str, values: Option<&[Value]>) -> Option<String> {
     let question = sql.strip_suffix(LIMITED)?;
     matches!(values?.last(), Some(Value::BigUnsigned(Some(1)))).then(|| format!("{question} LIMIT 1"))

@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::kept::Kept;
 use crate::{Connection, LOG_PAGES};
 use rusqlite::OpenFlags;
+use rusqlite::config::DbConfig;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{OpenOptions, Permissions};
@@ -143,6 +144,9 @@ impl Connection {
         inner.set_prepared_statement_cache_capacity(statements.saturating_add(1));
         let for_statements = cache_kib / 4;
         let kept = RefCell::new(Kept::within(*statements, (for_statements as usize) << 10));
+        // Else a statement is prepared anew each time that a value is bound by which a plan could be chosen. How many rows are
+        // wanted is one of these, and every list says it.
+        inner.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         inner.busy_timeout(*patience)?;
         if *access == Access::Read {
             inner.pragma_update(None, "query_only", true)?;

@@ -323,9 +323,33 @@ fn what_is_asked_for_one_row_is_prepared_once() {
         assert_eq!(found.column::<String>().unwrap(), [format!("thing {id}")]);
     }
     assert_eq!(connection.prepared_anew("SELECT name FROM things WHERE id = ? LIMIT 1"), 0);
-    // What is asked for more says so by a value, and is prepared anew when that changes.
+    // What is asked for more says so by a value.
     let some = |most: u64| connection.query(&asked("SELECT name FROM things ORDER BY id LIMIT ?", vec![most.into()]));
     assert_eq!([2, 0, 2].map(|most| some(most).unwrap().len()), [2, 0, 2]);
     // A value that is missing is missed.
     assert!(connection.query(&asked("SELECT name FROM things LIMIT ?", vec![])).is_err());
+}
+
+#[test]
+fn what_is_prepared_is_prepared_once_whatever_is_bound() {
+    let place = Place::new("once");
+    let writer = filled(&place);
+    // What is known of the rows, by which a plan may be chosen.
+    writer.batch("CREATE INDEX things_by_name ON things (name); CREATE INDEX seven ON things (name) WHERE number = 7; ANALYZE").unwrap();
+    let reader = place.open(Access::Read).unwrap();
+    for connection in [&writer, &reader] {
+        for sql in [
+            "SELECT id FROM things LIMIT ?",
+            "SELECT id FROM things WHERE id IN (SELECT id FROM things ORDER BY name LIMIT ? OFFSET ?) ORDER BY name",
+            "SELECT id FROM things WHERE number = ?",
+            "SELECT id FROM things WHERE number < ?",
+        ] {
+            let again = (1..=3_i64).map(|value| {
+                let values = std::iter::repeat_n(Value::from(value), sql.matches('?').count()).collect();
+                connection.query_some(&asked(sql, values), 9).unwrap();
+                connection.prepared_anew(sql)
+            });
+            assert_eq!(again.collect::<Vec<_>>(), [0, 0, 0], "{sql}");
+        }
+    }
 }
