@@ -67,6 +67,18 @@ pub(crate) fn ticks(process: u32) -> Result<u64> {
     Ok(ticks(11)?? + ticks(12)??)
 }
 
+/// The time of the processor that the threads of a process took so far, in microseconds. Of those that ended it tells nothing.
+pub(crate) fn processor(process: u32) -> Result<u64> {
+    let mut nanoseconds = 0;
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        // One may end meanwhile.
+        let Ok(told) = std::fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+        nanoseconds +=
+            told.split_whitespace().next().ok_or("the kernel does not say what a thread took")?.parse::<u64>()?;
+    }
+    Ok(nanoseconds / 1_000)
+}
+
 /// What a process holds of the memory, in megabytes.
 pub(crate) fn megabytes(process: u32) -> Result<u64> {
     let told = std::fs::read_to_string(format!("/proc/{process}/status"))?;

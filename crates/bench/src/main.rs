@@ -17,6 +17,7 @@ mod given_up;
 mod invoices;
 mod journals;
 mod limit;
+mod lists;
 mod load;
 mod logins;
 mod place;

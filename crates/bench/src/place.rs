@@ -241,6 +241,10 @@ impl Server {
         Subject { address: self.address, process: self.process.id() }
     }
 
+    pub(crate) fn database(&self) -> &str {
+        &self.database
+    }
+
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }

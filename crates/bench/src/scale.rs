@@ -5,6 +5,7 @@ use crate::Result;
 use crate::client::{Connection, request};
 use crate::figures::{Figure, Figures, Target};
 use crate::given_up;
+use crate::lists;
 use crate::load::{each_once, megabytes};
 use crate::place::{Place, Server};
 use crate::shop::Shop;
@@ -194,6 +195,7 @@ pub(crate) async fn run(place: &Place, size: &Size, figures: &mut Figures) -> Re
             told: told(cold),
         });
     }
+    lists::seen(place, &server, &shop, size.invoices, figures).await?;
     let alone = |what: &str, unit, ours, most| Figure::alone(place.engine(), what, unit, ours, most);
     figures.add(alone("memory after all of them", "MB", megabytes(server.subject().process)?, 300));
     given_up::seen(place, &server, &shop, figures).await?;
