@@ -7,6 +7,7 @@ use crate::figures::{Figure, Figures, Target};
 use crate::load::processor;
 use crate::place::{Place, Server};
 use crate::shop::Shop;
+use std::time::Duration;
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
@@ -14,6 +15,7 @@ use uuid::Uuid;
 const TURNS: usize = 9;
 /// So many writes are in each, and after each of them one request.
 const WRITES: usize = 20;
+const RESTS: Duration = Duration::from_millis(2);
 
 /// What is asked of fifty documents, and how many microseconds it may take.
 const ASKED: [(&str, &str, u64); 3] = [
@@ -110,8 +112,11 @@ impl Asking<'_> {
         let (own, mut took) = (std::process::id(), 0);
         for _ in 0..WRITES {
             self.write().await?;
+            tokio::time::sleep(RESTS).await;
             let before = processor(own)?;
             let rows = plain.read().await?;
+            // What a thread took is counted when it rests.
+            tokio::time::sleep(RESTS).await;
             took += processor(own)? - before;
             if rows != 50 {
                 return Err(format!("a page of {rows} rows").into());
