@@ -50,6 +50,7 @@ const NAMED: &[(&str, &str, &str)] = &[
     ("crates/documents/src/parts/note.rs", "one.amount.units()", "a sum in the note's currency"),
     ("crates/documents/src/parts/invoice.rs", "of(one).units()", "a sum in the invoice's currency"),
     ("crates/documents/src/stock_adjustment/mod.rs", "cost.units()", "a sum of the books"),
+    ("crates/words/src/money.rs", "home.at_par()", "what is the same figure in both currencies is kept once"),
     ("crates/books/src/export.rs", "Money::smallest", "half a coin, which is a tolerance and no amount"),
 ];
 
