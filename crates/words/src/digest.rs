@@ -1,5 +1,6 @@
 //! Digests of records: SHA-256 over their parts, each told apart from its neighbours by its length.
 
+use crate::texts::digits;
 use ring::digest::{Context, SHA256};
 use std::fmt::{Display, Write};
 use std::ops::Range;
@@ -106,19 +107,8 @@ impl Parts {
     }
 }
 
-/// The digits of a number. The engine of formats takes many times as long.
 fn put_digits(text: &mut String, number: u64) {
-    let mut digits = [0_u8; 20];
-    let (mut at, mut rest) = (digits.len(), number);
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10).to_le_bytes()[0];
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    text.extend(digits(number, &mut [0; 20]).iter().map(|digit| char::from(*digit)));
 }
 
 #[cfg(test)]

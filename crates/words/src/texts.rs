@@ -61,6 +61,19 @@ pub fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// The digits of a number, in room for any. The engine of formats takes many times as long.
+pub fn digits(number: u64, room: &mut [u8; 20]) -> &[u8] {
+    let (mut at, mut rest) = (room.len(), number);
+    loop {
+        at -= 1;
+        room[at] = b'0' + (rest % 10).to_le_bytes()[0];
+        rest /= 10;
+        if rest == 0 {
+            return &room[at..];
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +103,13 @@ mod tests {
             ("de89370400440532013000", false),
         ] {
             assert_eq!(is_iban(text), good, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_digits_of_a_number_are_those_that_are_shown() {
+        for number in [0, 7, 10, 99, 100, 1_234_567_890, u64::MAX] {
+            assert_eq!(digits(number, &mut [0; 20]), number.to_string().as_bytes());
         }
     }
 }

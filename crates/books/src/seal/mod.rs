@@ -108,17 +108,7 @@ impl Signing {
 
     /// The digits of a length, and what tells them from what is so long.
     fn length(&mut self, length: usize) {
-        let mut digits = [0_u8; 20];
-        let (mut at, mut rest) = (digits.len(), length);
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10).to_le_bytes()[0];
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.said.extend_from_slice(&digits[at..]);
+        self.said.extend_from_slice(crate::texts::digits(length as u64, &mut [0; 20]));
         self.said.push(b':');
     }
 
