@@ -80,10 +80,11 @@ impl Browser {
         let script = format!(
             "const done = arguments[0]; const look = () => {{ if ({expression}) done(true); else setTimeout(look, 20); }}; look();"
         );
-        // A page that goes away takes its looking with it.
+        // A page that goes away takes its looking with it, and the driver may call that a timeout, however early it is.
         eventually(expression, || {
             let answer = self.send("POST", "/execute/async", Some(json!({"script": script, "args": []})));
-            let leaves = answer.text.contains("document unloaded") || answer.text.contains("navigat");
+            let leaves =
+                ["document unloaded", "navigat", "script timeout"].iter().any(|sign| answer.text.contains(sign));
             assert!(answer.status == 200 || leaves, "{expression}: {}", answer.text);
             (answer.status == 200).then_some(())
         });
@@ -96,22 +97,30 @@ impl Browser {
         id.expect("an element").to_owned()
     }
 
+    /// Does something with an element. One that was drawn anew meanwhile is looked for again: nothing was done yet.
+    fn with_element(&self, css: &str, what: &str, body: &Value) {
+        eventually(css, || {
+            let element = self.element(css);
+            let answer = self.send("POST", &format!("/element/{element}/{what}"), Some(body.clone()));
+            let is_gone = answer.text.contains("stale element reference");
+            assert!(answer.status == 200 || is_gone, "{what} {css}: {}", answer.text);
+            (answer.status == 200).then_some(())
+        });
+    }
+
     pub fn click(&self, css: &str) {
-        let element = self.element(css);
-        self.command("POST", &format!("/element/{element}/click"), Some(json!({})));
+        self.with_element(css, "click", &json!({}));
     }
 
     /// Replaces what stands in a field, as a person at the keyboard would.
     pub fn fill(&self, css: &str, text: &str) {
-        let element = self.element(css);
-        self.command("POST", &format!("/element/{element}/clear"), Some(json!({})));
-        self.command("POST", &format!("/element/{element}/value"), Some(json!({"text": text})));
+        self.with_element(css, "clear", &json!({}));
+        self.enter(css, text);
     }
 
     /// Types into a field, after what stands there. `ENTER` is a key as well.
     pub fn enter(&self, css: &str, text: &str) {
-        let element = self.element(css);
-        self.command("POST", &format!("/element/{element}/value"), Some(json!({"text": text})));
+        self.with_element(css, "value", &json!({"text": text}));
     }
 
     /// As wide as a desk or a phone, whatever a window may be.
