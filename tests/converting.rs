@@ -411,15 +411,16 @@ const GONE_ON_POSTGRES: &[&str] = &[
     // narrowed by.
     "audit_log.keyed boolean not null false",
     "audit_log.previous_hash text not null C",
-    // It stands in the audit log, once.
     // What is kept of the document says it.
     "document_lines.base_tax bigint not null",
     "document_lines.net bigint not null",
     "document_lines.party_id uuid",
     "document_lines.tax bigint not null",
+    // It stands in the audit log, once.
     "documents.content lean not null",
-    // They are not said where the number beside them says it.
+    // It is not said where the number beside it says it.
     "entry_lines.currency_amount bigint not null",
+    // Who asks for lines by their names asks what these were made of, and nobody for the days of an item's but adjustments'.
     "found by document_lines USING btree (business_id, id)",
     "found by document_lines USING btree (business_id, item_id, date) WHERE (item_id IS NOT NULL)",
     "found by document_lines USING btree (business_id, tax_code_id, date) WHERE (tax_code_id IS NOT NULL)",

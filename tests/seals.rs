@@ -14,7 +14,6 @@ use ledger_core::database::{DatabaseOptions, Purpose};
 use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
-use ledger_core::stored::Called;
 use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, QueryFilter, Statement};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -802,6 +801,14 @@ const CHAINED: &[(&str, bool)] = &[
     ("after", false),
 ];
 
+/// What a request is called, of what is kept of that: sixteen bytes are an identifier, and a text stands as it is.
+fn called(kept: &[u8]) -> String {
+    match sea_orm::prelude::Uuid::from_slice(kept) {
+        Ok(id) => id.to_string(),
+        Err(_) => String::from_utf8(kept.strip_prefix(&[0xff]).unwrap_or(kept).to_vec()).unwrap(),
+    }
+}
+
 /// Chains records of a log as they were chained before there was a key, after this hash. The last hash is answered.
 pub(crate) fn chain_plainly_from(
     place: &Place,
@@ -829,7 +836,7 @@ pub(crate) fn chain_plainly_from(
                 text = ledger_core::packed::unpack(&bytes_of(&text))?;
             }
             if *column == "request_id" {
-                text = Called::read(bytes_of(&text)).0;
+                text = called(&bytes_of(&text));
             }
             if matches!(*column, "action" | "resource") {
                 text = codes::word_of(&text).map_or(text, str::to_owned);

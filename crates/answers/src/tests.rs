@@ -166,16 +166,6 @@ async fn what_is_made_of_rows_ends_within_a_portion_of_them_once_nobody_waits() 
     assert_eq!(models().models::<things::Entity>().unwrap().len(), 3_000);
 }
 
-#[tokio::test]
-async fn whoever_works_for_somebody_offers_the_core_to_others() {
-    let rows = || of(&["n"], (0..1_000_i64).map(Value::from).collect());
-    let offered = || wanted::OFFERED.get();
-    rows().column::<i64>().unwrap();
-    assert_eq!(offered(), 0, "nobody in particular waits for it");
-    wanted::Wanted::default().by(async { rows().column::<i64>().unwrap() }).await;
-    assert_eq!(offered(), 1_000_usize.div_ceil(64));
-}
-
 fn things(count: i64) -> Vec<Value> {
     let thing = |number: i64| [Uuid::nil().into(), number.into(), Value::String(None), true.into(), Value::Bytes(None)];
     (0..count).flat_map(thing).collect()

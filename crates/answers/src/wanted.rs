@@ -47,32 +47,6 @@ impl Drop for Now {
     }
 }
 
-/// So many rows lie between two moments at which others go first: less than a tenth of a millisecond.
-const ROWS_BETWEEN_MOMENTS: usize = 64;
-
-/// Offers the core to others who wait for it, where this thread does somebody's work right now. A thread that stands back is
-/// taken off it as well, but only when it has had it for some milliseconds.
-pub fn moment() {
-    if NOW.with_borrow(Option::is_some) {
-        #[cfg(test)]
-        OFFERED.set(OFFERED.get() + 1);
-        std::thread::yield_now();
-    }
-}
-
-#[cfg(test)]
-thread_local! {
-    /// How often this thread offered its core.
-    pub(crate) static OFFERED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-/// The same now and then of many things that are done one after the other, of which this is the place.
-pub fn now_and_then(place: usize) {
-    if place.is_multiple_of(ROWS_BETWEEN_MOMENTS) {
-        moment();
-    }
-}
-
 /// An error where nobody waits any more for what this thread does.
 pub fn still() -> Result<(), DbErr> {
     let gone = NOW.with_borrow(|now| now.as_ref().is_some_and(|wanted| wanted.0.load(Ordering::Acquire)));
@@ -81,6 +55,5 @@ pub fn still() -> Result<(), DbErr> {
 
 /// The same before each portion of rows.
 pub(crate) fn at(row: usize) -> Result<(), DbErr> {
-    now_and_then(row);
     if row.is_multiple_of(ROWS_BETWEEN_LOOKS) { still() } else { Ok(()) }
 }

@@ -73,9 +73,11 @@ impl Plain {
     }
 }
 
-fn median(mut all: Vec<u64>) -> Result<u64> {
+/// What lies in the middle. What takes no time at all was not seen.
+fn median(mut all: Vec<i64>) -> Result<u64> {
     all.sort_unstable();
-    all.get(all.len() / 2).copied().ok_or_else(|| "nothing was asked".into())
+    let middle = all.get(all.len() / 2).and_then(|middle| u64::try_from(*middle).ok());
+    middle.filter(|middle| *middle > 0).ok_or_else(|| "too little was asked to see what it takes".into())
 }
 
 /// Who writes, and asks after each write.
@@ -92,7 +94,7 @@ impl Asking<'_> {
     }
 
     /// What the server takes for a write and what is asked after it.
-    async fn turn(&mut self, asked: Option<&[u8]>) -> Result<u64> {
+    async fn turn(&mut self, asked: Option<&[u8]>) -> Result<i64> {
         let process = self.server.subject().process;
         let before = processor(process)?;
         for _ in 0..WRITES {
@@ -104,11 +106,11 @@ impl Asking<'_> {
                 return Err(format!("{} with {items} items", answer.status).into());
             }
         }
-        Ok((processor(process)? - before) / u64::try_from(WRITES)?)
+        Ok(i64::try_from((processor(process)? - before) / u64::try_from(WRITES)?)?)
     }
 
     /// What a program takes that asks for no more.
-    async fn plainly(&mut self, plain: &Plain) -> Result<u64> {
+    async fn plainly(&mut self, plain: &Plain) -> Result<i64> {
         let (own, mut took) = (std::process::id(), 0);
         for _ in 0..WRITES {
             self.write().await?;
@@ -122,7 +124,7 @@ impl Asking<'_> {
                 return Err(format!("a page of {rows} rows").into());
             }
         }
-        Ok(took / u64::try_from(WRITES)?)
+        Ok(i64::try_from(took / u64::try_from(WRITES)?)?)
     }
 }
 
@@ -144,7 +146,7 @@ pub(crate) async fn seen(
         let (mut took, mut beside) = (Vec::new(), Vec::new());
         for _ in 0..TURNS {
             let write = asking.turn(None).await?;
-            took.push(asking.turn(Some(&asked)).await?.saturating_sub(write));
+            took.push(asking.turn(Some(&asked)).await? - write);
             beside.push(asking.plainly(&plain).await?);
         }
         figures.add(Figure {

@@ -80,16 +80,21 @@ fn digest(text: &str) -> Vec<u8> {
     let pair = |place| u8::from_str_radix(text.get(place..place + 2)?, 16).ok();
     let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(pair).collect();
     let is_own = |bytes: &Vec<u8>| bytes.len() == 32 && !text.bytes().any(|digit| digit.is_ascii_uppercase());
-    bytes.filter(is_own).unwrap_or_else(|| text.into())
+    bytes.filter(is_own).unwrap_or_else(|| text_beside(32, text))
 }
 
 /// The bytes of the identifier that a request is called by; what is none stands as it is, and is told from one.
 fn called(text: &str) -> Vec<u8> {
     match Uuid::try_parse(text) {
         Ok(id) if id.to_string() == text => id.as_bytes().to_vec(),
-        _ if text.len() == 16 => [&[0xff], text.as_bytes()].concat(),
-        _ => text.into(),
+        _ => text_beside(16, text),
     }
+}
+
+/// A text where others are kept in so many bytes, from which it is told.
+fn text_beside(length: usize, text: &str) -> Vec<u8> {
+    let mark: &[u8] = if text.len() == length { &[0xff] } else { &[] };
+    [mark, text.as_bytes()].concat()
 }
 
 #[cfg(test)]
@@ -115,6 +120,7 @@ mod tests {
         let said_of_log = |column, value: &str| lean_log.value(column, value.into()).unwrap();
         assert_eq!(said_of_log("hash", &"0f".repeat(32)), vec![0x0f_u8; 32].into());
         assert_eq!(said_of_log("hash", "x"), b"x".to_vec().into());
+        assert_eq!(said_of_log("hash", &"x".repeat(32)), [&[0xff_u8][..], &[b'x'; 32]].concat().into());
         assert_eq!(
             said_of_log("request_id", "00000000-0000-0000-0000-000000000007"),
             Uuid::from_u128(7).as_bytes().to_vec().into()

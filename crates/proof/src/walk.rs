@@ -10,7 +10,7 @@ use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use answers::{Ask, wanted};
+use answers::Ask;
 use futures_util::future::join;
 use schema::aliases::Named;
 use schema::reader::Reader;
@@ -29,7 +29,6 @@ const MOMENT: usize = 16;
 
 /// Lets what is read beside this go on.
 async fn beside() {
-    wanted::moment();
     let mut looked = false;
     poll_fn(|context| {
         if std::mem::replace(&mut looked, true) {

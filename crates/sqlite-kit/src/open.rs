@@ -81,18 +81,6 @@ fn keep_private(path: &Path, create: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Offers the core to others.
-fn offer() {
-    #[cfg(test)]
-    OFFERED.set(OFFERED.get() + 1);
-    std::thread::yield_now();
-}
-
-#[cfg(test)]
-std::thread_local! {
-    pub(crate) static OFFERED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
 /// The first one who opens a file gives it a log. Of several who do so at once the engine refuses all but one, without the
 /// patience that it has otherwise.
 fn keep_a_log(connection: &rusqlite::Connection, patience: Duration) -> Result<(), Fault> {
@@ -111,23 +99,7 @@ fn keep_a_log(connection: &rusqlite::Connection, patience: Duration) -> Result<(
 /// it comes back to; what one transaction changes has all the room that there is.
 const KEPT_BY_WRITER_KIB: u32 = 4 << 10;
 
-/// Whether nobody waits any more for the statement that runs.
-fn is_given_up(running: &Mutex<Option<crate::Stop>>) -> bool {
-    running.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(crate::Stop::is_set)
-}
-
 impl Connection {
-    /// From here on others go first who wait for the core that a statement runs on: it is offered to them every few steps. A
-    /// thread that stands back is taken off it as well, but only when it has had it for some milliseconds.
-    pub fn give_way(&self) -> Result<(), Fault> {
-        let watched = self.running.clone();
-        let look = move || {
-            offer();
-            is_given_up(&watched)
-        };
-        Ok(self.inner.progress_handler(crate::STEPS_BETWEEN_LOOKS, Some(look))?)
-    }
-
     pub fn open(opening: &Opening) -> Result<Self, Fault> {
         let Opening { path, access, cache_kib, statements, patience } = opening;
         let wanted = match access {
@@ -170,7 +142,11 @@ impl Connection {
         inner.pragma_update(None, "temp_store", "MEMORY")?;
         let running: Arc<Mutex<Option<crate::Stop>>> = Arc::default();
         let watched = running.clone();
-        inner.progress_handler(crate::STEPS_BETWEEN_LOOKS, Some(move || is_given_up(&watched)))?;
+        let given_up = move || {
+            let running = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            running.as_ref().is_some_and(crate::Stop::is_set)
+        };
+        inner.progress_handler(crate::STEPS_BETWEEN_LOOKS, Some(given_up))?;
         if *access != Access::Read {
             // The log and its index were made just now.
             inner.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0))?;

@@ -183,27 +183,6 @@ fn a_question_that_is_given_up_takes_few_steps_more() {
 }
 
 #[test]
-fn whoever_gives_way_offers_the_core_every_few_steps_and_is_ended_all_the_same() {
-    const LONG: &str =
-        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 200000) SELECT COUNT(*) AS n FROM c";
-    let place = Place::new("way");
-    let connection = filled(&place);
-    let ask = || connection.query(&asked(LONG, vec![]));
-    ask().unwrap();
-    assert_eq!(open::OFFERED.get(), 0, "it keeps what it has");
-    connection.give_way().unwrap();
-    connection.until(&Stop::default(), |_| ask()).unwrap();
-    let offered = open::OFFERED.get();
-    assert!(offered > 200_000 / usize::try_from(STEPS_BETWEEN_LOOKS).unwrap(), "{offered} times");
-    let stop = Stop::default();
-    let given_up = connection.until(&stop, |_| {
-        stop.now();
-        ask()
-    });
-    assert!(given_up.is_err() && open::OFFERED.get() <= offered + 2, "{}", open::OFFERED.get());
-}
-
-#[test]
 fn what_stands_beside_a_database_is_its_owners_alone() {
     let place = Place::new("modes");
     drop(filled(&place));

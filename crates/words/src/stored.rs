@@ -64,19 +64,31 @@ impl HexDigest {
         let bytes: Option<Vec<u8>> = (0..DIGEST).map(digits).collect();
         match bytes.filter(|bytes| crate::texts::hex(bytes) == self.0) {
             Some(bytes) => bytes,
-            None => self.0.as_bytes().to_vec(),
+            None => text_beside(DIGEST, &self.0),
         }
     }
 
     /// What is kept, in hexadecimal digits.
     #[must_use]
     pub fn read(stored: Vec<u8>) -> Self {
-        Self(if stored.len() == DIGEST { crate::texts::hex(&stored) } else { plain(stored) })
+        Self(if stored.len() == DIGEST { crate::texts::hex(&stored) } else { text_of(stored) })
     }
 }
 
-/// A text that stands as it is. What is none is told by its digits.
-fn plain(stored: Vec<u8>) -> String {
+/// Begins a text that is as long as the bytes beside which it stands; no text begins so by itself.
+const TEXT: u8 = 0xff;
+
+/// A text that stands as it is, where others are kept in so many bytes: none is taken for one of those.
+fn text_beside(length: usize, text: &str) -> Vec<u8> {
+    let mark: &[u8] = if text.len() == length { &[TEXT] } else { &[] };
+    [mark, text.as_bytes()].concat()
+}
+
+/// A text that stood as it is. What is none is told by its digits.
+fn text_of(mut stored: Vec<u8>) -> String {
+    if stored.first() == Some(&TEXT) && std::str::from_utf8(&stored[1..]).is_ok() {
+        stored.remove(0);
+    }
     String::from_utf8(stored).unwrap_or_else(|torn| crate::texts::hex(torn.as_bytes()))
 }
 
@@ -103,8 +115,6 @@ pub struct Called(pub String);
 
 /// So many bytes an identifier has.
 const IDENTIFIER: usize = 16;
-/// Begins a text that is as long as an identifier; no text begins so by itself.
-const TEXT: u8 = 0xff;
 
 impl Called {
     /// As it is kept.
@@ -112,19 +122,17 @@ impl Called {
     pub fn stored(&self) -> Vec<u8> {
         match Uuid::try_parse(&self.0) {
             Ok(id) if id.to_string() == self.0 => id.as_bytes().to_vec(),
-            _ if self.0.len() == IDENTIFIER => [&[TEXT], self.0.as_bytes()].concat(),
-            _ => self.0.as_bytes().to_vec(),
+            _ => text_beside(IDENTIFIER, &self.0),
         }
     }
 
     /// What is kept.
     #[must_use]
     pub fn read(stored: Vec<u8>) -> Self {
-        match (Uuid::from_slice(&stored), stored.split_first()) {
-            (Ok(id), _) => Self(id.to_string()),
-            (Err(_), Some((&TEXT, text))) => Self(plain(text.to_vec())),
-            (Err(_), _) => Self(plain(stored)),
-        }
+        Self(match Uuid::from_slice(&stored) {
+            Ok(id) => id.to_string(),
+            Err(_) => text_of(stored),
+        })
     }
 }
 
@@ -214,6 +222,9 @@ mod tests {
             assert_eq!(HexDigest(other.to_owned()).stored(), other.as_bytes());
             assert_eq!(HexDigest::read(other.into()).0, other);
         }
+        // One that is as long as the bytes of a digest is not taken for them.
+        let long = "x".repeat(32);
+        assert_eq!(HexDigest::read(HexDigest(long.clone()).stored()).0, long);
         // As books of before have it.
         assert_eq!(HexDigest::read(digest.clone().into()).0, digest);
         assert_eq!(HexDigest::read(vec![0xff, 1]).0, "ff01");

@@ -9,7 +9,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::portions::LINES as MOST_LINES;
-use answers::{Answers, wanted};
+use answers::Answers;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query, SelectStatement};
 use sea_orm::{ConnectionTrait, Value};
 use std::collections::BTreeMap;
@@ -311,13 +311,7 @@ async fn prove(cx: &Cx<'_>, found: &mut Found<'_>, mut walk: Rows<'_>) -> Result
         };
         cx.pause().await?;
         // The next portion is read while this one is proved.
-        let all = || {
-            portion.iter().enumerate().try_for_each(|(place, row)| {
-                wanted::now_and_then(place);
-                found.prove(seals, &eras, row)
-            })
-        };
-        let proved = async { aside::computed(all) };
+        let proved = async { aside::computed(|| portion.iter().try_for_each(|row| found.prove(seals, &eras, row))) };
         let (read, proved) = tokio::join!(walk.next(connection), proved);
         proved?;
         next = read;

@@ -172,14 +172,6 @@ impl Readers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn connect(&self) -> Result<Connection, Fault> {
-        let connection = Connection::open(&self.opening)?;
-        if self.manner == Manner::GiveWay {
-            connection.give_way()?;
-        }
-        Ok(connection)
-    }
-
     fn submit(self: &Arc<Self>, job: Job) -> Result<(), Fault> {
         let mut state = self.state();
         if state.closed {
@@ -313,7 +305,7 @@ impl Reader {
         let reading = known.as_ref().map(|known| &known.1).or(self.lent.as_ref()).cloned();
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => pool.connect().inspect_err(|fault| {
+            None => Connection::open(&pool.opening).inspect_err(|fault| {
                 standing.ill(Part::Reading, Ill::of_sqlite(fault).unwrap_or(Ill::Missing), fault);
             })?,
         };
