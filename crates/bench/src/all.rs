@@ -49,9 +49,9 @@ async fn on(place: &Place, asking: &Asking, figures: &mut Figures) -> Result<()>
 /// What a server takes that has nothing to do, and how soon it answers.
 async fn at_rest(place: &Place, figures: &mut Figures) -> Result<()> {
     let database = place.fresh("rest").await?;
-    drop(Server::start(&database).await?);
+    let stopped = Server::start(&database).await?.stopped();
     let begun = Instant::now();
-    let server = Server::start(&database).await?;
+    let server = stopped.start().await?;
     let started = u64::try_from(begun.elapsed().as_millis())?;
     let figure = |what: &str, unit, ours, most, told: &str| Figure {
         told: told.to_owned(),

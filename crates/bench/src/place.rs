@@ -173,6 +173,19 @@ pub(crate) struct Server {
 const EMAIL: &str = "bench@example.test";
 const PASSWORD: &str = "as fast as it is right";
 
+/// What a server leaves behind: its books, and the folder with their keys.
+pub(crate) struct Stopped {
+    program: PathBuf,
+    database: String,
+    data: PathBuf,
+}
+
+impl Stopped {
+    pub(crate) async fn start(self) -> Result<Server> {
+        Server::with(self.program, &self.database, self.data).await
+    }
+}
+
 impl Server {
     pub(crate) async fn start(database: &str) -> Result<Self> {
         Self::of(std::env::current_exe()?, database).await
@@ -183,6 +196,11 @@ impl Server {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let data = std::env::temp_dir().join(format!("duet-bench-{}-{number}", std::process::id()));
+        Self::with(program, database, data).await
+    }
+
+    /// Of a database that was served before, with its keys.
+    async fn with(program: PathBuf, database: &str, data: PathBuf) -> Result<Self> {
         // What it says stands beside its folder, which is its own to make.
         let log = data.with_extension("log");
         let mut process = Command::new(&program)
@@ -260,6 +278,13 @@ impl Server {
             accounts.push(found["items"][0]["id"].as_str().ok_or("no account")?.to_owned());
         }
         Ok((id, accounts))
+    }
+
+    /// Ends the server; what it served can be served again.
+    pub(crate) fn stopped(mut self) -> Stopped {
+        self.stop();
+        let data = std::mem::take(&mut self.data);
+        Stopped { program: self.program.clone(), database: self.database.clone(), data }
     }
 
     /// Ends the server and has its books proved.
