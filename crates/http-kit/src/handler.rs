@@ -336,7 +336,7 @@ async fn answer<D: Dialect>(
         Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
     let body = match reply.media {
-        Media::Json => D::success(message(reply.kind), &reply.json),
+        Media::Json => D::success(message(reply.kind), &several::payload::<D>(&reply)),
         Media::NdJson | Media::Csv => reply.json.clone(),
     };
     let body = Body::from(shell.quotas.handed.over(proved.account(), body, !writes)?);
@@ -408,10 +408,20 @@ fn business<D: Dialect>(
 /// The word that goes with a success.
 pub(crate) fn message(kind: ReplyKind) -> &'static str {
     match kind {
-        ReplyKind::Listed | ReplyKind::Found => "OK",
+        ReplyKind::Listed | ReplyKind::Found | ReplyKind::Answered => "OK",
         ReplyKind::Created => "Created",
         ReplyKind::Updated => "Updated",
         ReplyKind::Deleted => "Deleted",
+    }
+}
+
+/// What a success is answered with.
+pub(crate) const fn status_of(kind: ReplyKind) -> StatusCode {
+    match kind {
+        ReplyKind::Created => StatusCode::CREATED,
+        ReplyKind::Listed | ReplyKind::Found | ReplyKind::Updated | ReplyKind::Deleted | ReplyKind::Answered => {
+            StatusCode::OK
+        }
     }
 }
 
@@ -427,7 +437,7 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         set(&mut response, header::ETAG, &format!("\"{tag}\""));
         return response;
     }
-    let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
+    let status = status_of(reply.kind);
     if reply.media != Media::Json {
         let mut response = json(StatusCode::OK, body);
         set(&mut response, header::CONTENT_TYPE, content_type(reply.media));
@@ -513,6 +523,7 @@ pub async fn ahead(request: Request) -> Result<Request, Failure> {
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
+mod several;
 mod signing_in;
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ use crate::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::Resource;
 use crate::rows::Weighed;
 use answers::Ask;
+use books::access::Business;
 use books::auth::password::NewPassword;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -112,7 +113,7 @@ pub struct OptionalBody {
     pub example: fn() -> Value,
 }
 
-type Prepare = fn(&[u8]) -> Result<Arc<dyn Prepared>>;
+type Prepare = fn(Option<&Business>, &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// How an action is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -296,7 +297,7 @@ pub fn action<A: Act>() -> Extra {
             method: A::METHOD,
             body: A::example()
                 .map(|example| OptionalBody { schema: SchemaGenerator::subschema_for::<A::Input>, example }),
-            prepare: |bytes| {
+            prepare: |_, bytes| {
                 let bytes = if bytes.is_empty() { b"{}" } else { bytes };
                 let shape = Shape::of_input::<A::Input>();
                 Ok(Arc::new(PreparedAct::<A>(body::read(bytes, &shape, &Shape::default(), A::check)?)))
@@ -306,8 +307,13 @@ pub fn action<A: Act>() -> Extra {
 }
 
 impl Writing {
-    pub fn prepare(&self, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
-        (self.prepare)(bytes)
+    /// One that does several operations, and answers what each came to.
+    pub const fn of_several(body: OptionalBody, prepare: Prepare) -> Self {
+        Self { kind: ReplyKind::Answered, method: ActMethod::Post, body: Some(body), prepare }
+    }
+
+    pub fn prepare(&self, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+        (self.prepare)(business, bytes)
     }
 }
 

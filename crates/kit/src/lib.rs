@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod changes;
+mod elsewhere;
 pub mod extra;
 pub mod feed;
 pub mod fields;
@@ -13,6 +14,7 @@ pub mod list;
 pub mod master;
 pub mod operation;
 pub mod outline;
+mod part;
 pub mod reference;
 pub mod resource;
 pub mod rows;

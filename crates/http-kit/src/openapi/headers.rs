@@ -13,13 +13,16 @@ use schemars::Schema;
 use serde_json::{Value, json};
 
 /// What a success of an operation says beside its body.
-pub(super) fn of_success(response: Response, resource: &ResourceOperations, verb: Verb) -> Response {
+pub(super) fn of_success(
+    response: Response,
+    resource: &ResourceOperations,
+    (verb, kind): (Verb, ReplyKind),
+) -> Response {
     let mut response = response;
-    let kind = resource.reply_kind(verb);
     match kind {
         ReplyKind::Found => add(&mut response, "ETag", tag_of_read()),
         ReplyKind::Created | ReplyKind::Updated => add(&mut response, "ETag", tag_of_write()),
-        ReplyKind::Listed | ReplyKind::Deleted => {}
+        ReplyKind::Listed | ReplyKind::Deleted | ReplyKind::Answered => {}
     }
     if kind == ReplyKind::Created {
         add(&mut response, "Location", text("The path of the record.", EXAMPLE_ID));

@@ -48,6 +48,8 @@ const COMPANY: &str = "business";
 const FORMAT_CSV: &str = "x-format-csv";
 
 const EXAMPLE_ID: &str = "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02";
+/// What another system may call it.
+const EXAMPLE_ELSEWHERE: &str = "shop-4711";
 /// What a read of it is told apart by.
 const EXAMPLE_TAG: &str =
     "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02-1-6c1f4f0e9d3b7a2586e0c4d1b39f7a5e2d8c6b40f1a3957e8d2c4b6a09e1f375";
@@ -214,7 +216,11 @@ impl Document {
             }
         }
         if resource.names_record(verb) {
-            parameters.push(path_parameter("id", "The identifier of the record.", EXAMPLE_ID));
+            let (about, example) = match verb {
+                Verb::Upsert => ("What the record is called elsewhere: its `externalId`.", EXAMPLE_ELSEWHERE),
+                _ => ("The identifier of the record.", EXAMPLE_ID),
+            };
+            parameters.push(path_parameter("id", about, example));
         }
         parameters.extend(verb_parameters(resource, verb));
         let kind = resource.reply_kind(verb);
@@ -226,12 +232,22 @@ impl Document {
                 self.success::<D>(message(kind), &name, payload, example, success_words(kind))
             }
         };
-        let mut success = headers::of_success(success, resource, verb);
+        let mut success = headers::of_success(success, resource, (verb, kind));
         if verb == Verb::Create {
             success.links = links::of_new::<D>(resource, |id| self.operation_id::<D>(id));
         }
         let status = if kind == ReplyKind::Created { 201 } else { 200 };
         let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
+        if verb == Verb::Upsert {
+            let payload = self.payload(resource, verb);
+            let (name, example) = self.answer(resource, verb);
+            let made = ReplyKind::Created;
+            let success = self.success::<D>(message(made), &name, payload, example, success_words(made));
+            let mut success = headers::of_success(success, resource, (verb, made));
+            success.links = links::of_new::<D>(resource, |id| self.operation_id::<D>(id));
+            responses.responses.insert(StatusCode::Code(201), ReferenceOr::Item(success));
+            responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
+        }
         if verb == Verb::Get {
             let unchanged = Response {
                 description: "The same would be said as with the tag in `If-None-Match`.".into(),
@@ -242,7 +258,9 @@ impl Document {
             responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
         }
         let request_body = self.request_body(resource, verb).map(ReferenceOr::Item);
-        let mut extensions = extensions::<D>(needed(resource, verb), message(kind));
+        // One that may have made the record says so by its status.
+        let said = if verb == Verb::Upsert { "" } else { message(kind) };
+        let mut extensions = extensions::<D>(needed(resource, verb), said);
         if resource.csv(verb).is_some() {
             description +=
                 " With `.csv` behind the path, or with `format=csv`, it is answered as comma-separated values.";
@@ -345,7 +363,7 @@ impl Document {
     fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
         let record = (answering(resource, verb).view_schema)(&mut self.output);
         match verb {
-            Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
+            Verb::Get | Verb::Create | Verb::Update | Verb::Upsert | Verb::Extra(_) => record,
             Verb::List => {
                 let pagination = self.output.subschema_for::<Pagination>();
                 self.examples.keep(&pagination, json!(Pagination::of_one()));

@@ -7,7 +7,7 @@ use ::books::cx::{Expectation, version_tag};
 use kit::extra::Media;
 use kit::feed::Feed;
 use kit::list::Pagination;
-use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
+use kit::operation::{Done, Part, ReplyKind, ResourceOperations, Shown, Verb};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use words::texts::hex;
@@ -41,6 +41,9 @@ pub struct Reply {
     pub json: String,
     /// The record and its version, for `Location` and `ETag`.
     pub record: Option<(RecordId, i64)>,
+    /// What each came to, where it was several operations. Dialects write the JSON of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub several: Option<Vec<Part>>,
     #[serde(skip)]
     pub pagination: Option<Pagination>,
     #[serde(skip)]
@@ -64,12 +67,22 @@ impl Reply {
         let tag = version_tag(id, version);
         Some(match self.kind {
             ReplyKind::Found => format!("{tag}-{}", hex(digest(&SHA256, self.json.as_bytes()).as_ref())),
-            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted => tag,
+            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted | ReplyKind::Answered => {
+                tag
+            }
         })
     }
 
-    pub(super) fn deleted(id: RecordId) -> Self {
-        Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+    /// What a write came to.
+    pub(crate) fn of_done(kind: ReplyKind, done: Done) -> Self {
+        match done {
+            Done::Record(shown) => Self::of(kind, shown),
+            Done::Made(shown) => Self::of(ReplyKind::Created, shown),
+            Done::Deleted(id) => {
+                Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+            }
+            Done::Several(parts) => Self { several: Some(parts), ..Self::plain(kind, String::new()) },
+        }
     }
 
     /// What may be kept of it.
@@ -87,7 +100,16 @@ impl Reply {
     }
 
     pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
-        Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
+        Self {
+            kind,
+            media: Media::Json,
+            json,
+            record: None,
+            several: None,
+            pagination: None,
+            replayed: false,
+            dry_run: false,
+        }
     }
 }
 

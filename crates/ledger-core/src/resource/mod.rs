@@ -3,6 +3,7 @@
 //! To add one: write its room in `masters` or `documents`, add its key in `schema`, and its line in the room's
 //! `operations()`. Paths, permissions, documentation and the tests' matrices follow from that.
 
+pub mod batch;
 pub mod registry;
 pub mod verification;
 
