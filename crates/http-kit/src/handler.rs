@@ -282,6 +282,7 @@ async fn answer<D: Dialect>(
     let forms = if form == Media::Csv { vec![form] } else { resource.media(verb) };
     let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
     request::acceptable(&parts.headers, &kinds)?;
+    let as_texts = request::asks_for_texts(&parts.headers)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {
@@ -315,7 +316,8 @@ async fn answer<D: Dialect>(
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter(proved)?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
-    if let Some(known) = shell.ledger.known(&principal, &call) {
+    // What is known is known with its numbers.
+    if let Some(known) = (!as_texts).then(|| shell.ledger.known(&principal, &call)).flatten() {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
@@ -335,13 +337,20 @@ async fn answer<D: Dialect>(
         Answer::Whole(reply) => reply,
         Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
+    let as_texts = as_texts && reply.media == Media::Json;
+    let reply = if as_texts { reply.with_texts(resource, verb)? } else { reply };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &several::payload::<D>(&reply)),
         Media::NdJson | Media::Csv => reply.json.clone(),
     };
     let body = Body::from(shell.quotas.handed.over(proved.account(), body, !writes)?);
     let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
-    Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
+    let mut response = render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref());
+    if as_texts && response.status() != StatusCode::NOT_MODIFIED {
+        set(&mut response, request::DECIMAL_FORMAT, request::TEXTS);
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("x-decimal-format"));
+    }
+    Ok(response)
 }
 
 /// Tells whoever lets connections in who is at the end of this one.

@@ -1,5 +1,6 @@
 //! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
 
+use crate::digits;
 pub use crate::error_code::Code;
 use crate::ids::BusinessId;
 use crate::quoting::clipped;
@@ -35,7 +36,10 @@ impl FieldErrors {
     }
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.add_as(Code::ValidationFailed, field, message);
+        let message = message.into();
+        // Wherever a number is read or judged: that it has too many decimals is told by a code of its own.
+        let code = if digits::is_too_precise(&message) { Code::ScaleExceeded } else { Code::ValidationFailed };
+        self.add_as(code, field, message);
     }
 
     /// A fault with a code of its own, which is told where all faults have it. Faults of several kinds are told as what they

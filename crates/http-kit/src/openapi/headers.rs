@@ -1,7 +1,9 @@
 //! The headers of answers, each of them.
 
+use super::parameters::DECIMAL_FORMAT;
 use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use crate::failure::{Failure, status};
+use crate::request::TEXTS;
 use aide::openapi::{Header, HeaderStyle, ParameterSchemaOrContent, ReferenceOr, Response};
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
@@ -27,6 +29,8 @@ pub(super) fn of_success(
     if kind == ReplyKind::Created {
         add(&mut response, "Location", text("The path of the record.", EXAMPLE_ID));
     }
+    let texts = "`string` where decimals are texts, because that was asked for.";
+    add(&mut response, DECIMAL_FORMAT, header(texts, &json!({"type": "string", "enum": [TEXTS]}), TEXTS));
     if resource.writes(verb) {
         let rehearsed = "`true` when this was a rehearsal, of which nothing is kept.";
         add(&mut response, "X-Dry-Run", header(rehearsed, &json!({"type": "boolean"}), true));

@@ -31,7 +31,7 @@ use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
-use parameters::{path_parameter, verb_parameters};
+use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -291,6 +291,7 @@ impl Document {
             ReferenceOr::Item(Parameter::Query { parameter_data, .. }) => {
                 !whole.contains(&parameter_data.name.as_str())
             }
+            ReferenceOr::Item(Parameter::Header { parameter_data, .. }) => parameter_data.name != DECIMAL_FORMAT,
             ReferenceOr::Item(_) | ReferenceOr::Reference { .. } => true,
         });
         operation.operation_id = Some(self.operation_id::<D>(csv_operation(resource, verb)));

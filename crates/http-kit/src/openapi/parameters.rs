@@ -1,9 +1,10 @@
 //! The parameters of an operation: in the path, the query and the headers.
 
 use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
-use crate::request::MOST_KEY;
+use crate::request::{MOST_KEY, NUMBERS, TEXTS};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
+use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
     DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS,
 };
@@ -67,7 +68,20 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let about = "An `ETag` that a read gave; if the same would be said once more, the answer is 304.";
         parameters.push(tag_parameter("If-None-Match", about, EXAMPLE_TAG));
     }
+    if resource.media(verb).first() == Some(&Media::Json) {
+        parameters.push(decimal_format());
+    }
     parameters
+}
+
+/// What the header is called, by which decimals are answered as texts.
+pub(super) const DECIMAL_FORMAT: &str = "X-Decimal-Format";
+
+fn decimal_format() -> Parameter {
+    let about = "`string` to have every decimal of the answer as a text with the same digits, such as `\"10.10\"`, where the \
+                 schema has a `number`: for programs that read numbers into binary floats. Whole numbers stay as they are.";
+    let formats = json!({"type": "string", "enum": [NUMBERS, TEXTS], "default": NUMBERS});
+    header_parameter(DECIMAL_FORMAT, about, formats)
 }
 
 /// Said in the document as well: whoever holds an answer against its schema is to know that members may be missing.

@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::resource::decimals::as_texts;
 use ::books::audit::Origin;
 use ::books::cx::{Expectation, version_tag};
 use kit::extra::Media;
 use kit::feed::Feed;
 use kit::list::Pagination;
-use kit::operation::{Done, Part, ReplyKind, ResourceOperations, Shown, Verb};
+use kit::operation::{CameTo, Done, Part, ReplyKind, ResourceOperations, Shown, Verb};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use words::texts::hex;
@@ -83,6 +84,22 @@ impl Reply {
             }
             Done::Several(parts) => Self { several: Some(parts), ..Self::plain(kind, String::new()) },
         }
+    }
+
+    /// The same with its decimals as texts.
+    pub fn with_texts(self, resource: &ResourceOperations, verb: Verb) -> Result<Self> {
+        let Some(parts) = self.several else {
+            return Ok(Self { json: as_texts(resource, verb, &self.json)?, ..self });
+        };
+        let told = |part: Part| {
+            Ok(match part.came_to {
+                CameTo::Done { kind, json } => {
+                    Part { came_to: CameTo::Done { kind, json: as_texts(resource, verb, &json)? }, ..part }
+                }
+                CameTo::Failed(_) => part,
+            })
+        };
+        Ok(Self { several: Some(parts.into_iter().map(told).collect::<Result<_>>()?), ..self })
     }
 
     /// What may be kept of it.
