@@ -26,6 +26,7 @@ mod documentation;
 mod edge;
 mod elsewhere;
 mod errors;
+mod expand;
 mod fair;
 mod faults;
 mod findings;

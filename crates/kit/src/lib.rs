@@ -6,6 +6,7 @@
 pub mod body;
 pub mod changes;
 mod elsewhere;
+pub mod expand;
 pub mod extra;
 pub mod feed;
 pub mod fields;

@@ -4,6 +4,7 @@ use crate::body::Shape;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::FieldErrors;
+use crate::expand::{self, Path};
 use crate::fields::Fields;
 use crate::ids::RecordId;
 use crate::money::Money;
@@ -104,6 +105,8 @@ pub struct Offer<'o> {
     pub shows: Option<&'o Shape>,
     /// What `view=summary` shows of them, where it can be asked for.
     pub summary: &'o [&'static str],
+    /// The records that they name, which `expand` may ask for.
+    pub expands: &'o [Path],
 }
 
 /// A list as it was asked for.
@@ -118,6 +121,8 @@ pub struct ListQuery {
     pub point: Point,
     /// What is answered of each record; all of it where nothing is said.
     pub fields: Option<Fields>,
+    /// What is answered beside them.
+    pub expand: Vec<Path>,
 }
 
 /// The words of `view`.
@@ -202,6 +207,7 @@ impl ListQuery {
             filters: Vec::new(),
             point: Point::default(),
             fields: None,
+            expand: Vec::new(),
         };
         for (name, text) in pairs {
             if !offer.knows(name) {
@@ -228,6 +234,10 @@ impl ListQuery {
                     None => faults.add("updatedSince", NOT_A_TIME),
                 },
                 "fields" | "view" if offer.shows.is_some() => query.choose(offer, name, text, &mut faults),
+                "expand" if !offer.expands.is_empty() => match expand::parse(text, offer.expands) {
+                    Ok(paths) => query.expand = paths,
+                    Err(why) => faults.add("expand", why),
+                },
                 "asOf" if offer.in_time => match text.parse() {
                     Ok(day) => query.point.as_of = Some(day),
                     Err(crate::day::NotADay) => faults.add("asOf", crate::day::NotADay.to_string()),
@@ -250,6 +260,9 @@ impl ListQuery {
             if !pairs.iter().any(|(name, _)| name == parameter.name) {
                 faults.add(parameter.name, "is required");
             }
+        }
+        if let Some(why) = expand::unseen(&query.expand, query.fields.as_ref()) {
+            faults.add("expand", why);
         }
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
@@ -295,12 +308,14 @@ impl Offer<'_> {
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
         let fields = self.shows.iter().map(|_| "fields");
         let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
+        let expand = ["expand"].into_iter().filter(|_| !self.expands.is_empty());
         paged
             .chain(listed)
             .chain(dated)
             .chain(in_time)
             .chain(fields)
             .chain(view)
+            .chain(expand)
             .chain(self.parameters.iter().map(|parameter| parameter.name))
     }
 

@@ -3,6 +3,7 @@
 use crate::body::{self, Shape};
 use crate::elsewhere;
 use crate::error::{Error, Result};
+use crate::expand::{self, ByIds, Path};
 use crate::extra::{self, ActMethod, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
 use crate::list::{FilterValue, ListQuery, Offer, Parameter};
@@ -203,6 +204,10 @@ pub struct ResourceOperations {
     pub dated: bool,
     /// What `view=summary` shows of a record; nothing where it cannot be asked for.
     pub summary: Vec<&'static str>,
+    /// The records that its own name, which `expand` may ask for.
+    pub expands: Vec<Path>,
+    /// How its records are read where others name them.
+    pub by_ids: Option<ByIds>,
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.
     pub cached: bool,
     /// Members of its records that are shown once and never kept.
@@ -234,7 +239,11 @@ impl ResourceOperations {
             extras.push(extra::history::<R>());
         }
         let (input_shape, view_shape) = (Shape::of_input::<R::Input>(), Shape::of_record::<R::View>());
+        let expands = if R::SCOPE == Scope::Business { expand::paths(&view_shape) } else { Vec::new() };
+        let view_shape = if expands.is_empty() { view_shape } else { view_shape.expanding() };
         Self {
+            expands,
+            by_ids: R::BY_IDS,
             upserts: elsewhere::is_kept::<R>(&input_shape),
             key: R::KEY,
             scope: R::SCOPE,
@@ -418,11 +427,13 @@ impl ResourceOperations {
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
+                expands: &self.expands,
             },
             Verb::Get => Offer {
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
+                expands: &self.expands,
                 ..Offer::default()
             },
             Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {

@@ -5,6 +5,7 @@ mod call;
 mod caller;
 mod converting;
 mod copying;
+mod expanding;
 mod guessing;
 mod joining;
 mod leave;

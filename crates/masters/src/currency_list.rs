@@ -170,6 +170,7 @@ mod tests {
             filters,
             point: Point::default(),
             fields: None,
+            expand: Vec::new(),
         }
     }
 

@@ -253,6 +253,7 @@ mod tests {
                 filters: filters.to_vec(),
                 point: Point::default(),
                 fields: None,
+                expand: Vec::new(),
             };
             uses.iter().map(|one| is_asked_for(one, &query)).collect::<Vec<_>>()
         };

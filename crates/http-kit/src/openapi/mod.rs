@@ -27,6 +27,7 @@ use fault::{Fault, faults};
 use indexmap::IndexMap;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
+use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
@@ -35,7 +36,7 @@ use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use words::{code, needed, success_words, words};
 
 /// The label of the API's release.
@@ -369,12 +370,16 @@ impl Document {
                 let pagination = self.output.subschema_for::<Pagination>();
                 self.examples.keep(&pagination, json!(Pagination::of_one()));
                 let name = format!("{}Page", reference_name(&record));
+                let mut properties = json!({"items": {"type": "array", "items": record}, "pagination": pagination});
+                if !resource.expands.is_empty() {
+                    properties[EXPANDED] = self.expanded().to_value();
+                }
                 self.component(
                     name,
                     json_schema!({
                         "type": "object",
                         "description": format!("One page of {}.", resource.about.many),
-                        "properties": {"items": {"type": "array", "items": record}, "pagination": pagination},
+                        "properties": properties,
                         "required": ["items", "pagination"]
                     }),
                 )
@@ -393,6 +398,22 @@ impl Document {
                 }),
             ),
         }
+    }
+
+    /// The records that an answer names, beside it.
+    fn expanded(&mut self) -> Schema {
+        let mut lists = Map::new();
+        for resource in registry().iter().filter(|resource| resource.by_ids.is_some()) {
+            let record = (resource.view_schema)(&mut self.output);
+            let about = format!("Each of the {} that are named, once.", resource.about.many);
+            let list = json!({"type": "array", "items": record, "description": about});
+            lists.insert(resource.key.stem().to_owned(), list);
+        }
+        let about = "The records that `expand` asked for; of each resource that it names there is a list.";
+        let schema = json_schema!({
+            "type": "object", "description": about, "properties": lists, "examples": [{"parties": []}]
+        });
+        self.component("Expanded".into(), schema)
     }
 
     fn component(&mut self, name: String, schema: Schema) -> Schema {

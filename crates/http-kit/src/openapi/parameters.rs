@@ -4,9 +4,10 @@ use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use crate::request::{MOST_KEY, NUMBERS, TEXTS};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
+use ledger_core::resource::expand::Path;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
-    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS,
+    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Offer, Parameter as Filter, Reads, VIEWS,
 };
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::Schema;
@@ -53,6 +54,9 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let views = json!({"type": "string", "enum": VIEWS, "default": VIEWS[0]});
         parameters.push(narrowing(query_parameter("view", &about, views)));
     }
+    if !offer.expands.is_empty() {
+        parameters.push(expand(&offer));
+    }
     if resource.writes(verb) {
         let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
                      journal lines that would be made.";
@@ -72,6 +76,18 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         parameters.push(decimal_format());
     }
     parameters
+}
+
+fn expand(offer: &Offer<'_>) -> Parameter {
+    let names: Vec<String> = offer.expands.iter().map(Path::text).collect();
+    let about = format!(
+        "Records that are answered beside those that name them, separated by commas, at most 5: {}. The answer then has \
+         `expanded`, with a list of each resource in which each record stands once; what names them stays as it is. To see \
+         them needs their own permission.",
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    );
+    let one = format!("({})", names.join("|").replace('.', "\\."));
+    query_parameter("expand", &about, json!({"type": "string", "pattern": format!("^{one}(,{one})*$")}))
 }
 
 /// What the header is called, by which decimals are answered as texts.

@@ -13,7 +13,7 @@ pub use documents::{
     receipt_note, sales_invoice, sales_order,
 };
 pub use kit::resource::{About, NoRecord, Record, Resource, Scope};
-pub use kit::{body, extra, list};
+pub use kit::{body, expand, extra, list};
 pub use masters::{account, api_key, business, party, tax_code};
 pub use schema::key::ResourceKey;
 
