@@ -20,6 +20,7 @@ mod conditional;
 mod configuration;
 mod console;
 mod converting;
+mod cursors;
 mod decimals;
 mod doctor;
 mod documentation;

@@ -43,6 +43,7 @@ impl Meaning {
         };
         let is_login = operation.is_some_and(|operation| operation.id == LOGIN);
         let data = if is_login && answer.is_success() { login(dialect, answer, data) } else { data };
+        let data = unmarked(data);
         let is_batch = operation.is_some_and(|operation| operation.id == BATCH);
         let data = if is_batch && answer.is_success() { meaning.each(dialect, data) } else { data };
         meaning.tree = json!({
@@ -239,6 +240,16 @@ fn headers(dialect: &Dialect, answer: &Answer) -> Value {
     said.into()
 }
 
+/// A cursor is another each time, and says the same: that there is more.
+const CURSOR: &str = "cursor";
+
+fn unmarked(mut data: Value) -> Value {
+    if let Some(next) = data.pointer_mut("/pagination/nextCursor").filter(|next| next.is_string()) {
+        *next = CURSOR.into();
+    }
+    data
+}
+
 /// The operation and the record at an address of the dialect; the address itself where it is none.
 fn leads_to(dialect: &Dialect, address: &str) -> Value {
     let target = match address.split_once("://") {
@@ -251,6 +262,9 @@ fn leads_to(dialect: &Dialect, address: &str) -> Value {
             let mut said = json!({"operation": found.operation, "id": found.id});
             if !found.query.is_empty() {
                 said["query"] = serde_json::to_value(&found.query).unwrap_or_default();
+                if let Some(next) = said["query"].get_mut(CURSOR).filter(|next| **next != "") {
+                    *next = CURSOR.into();
+                }
             }
             said
         }

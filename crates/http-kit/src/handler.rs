@@ -463,7 +463,7 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
     if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
         set(&mut response, header::LOCATION, &location(path, id, made_in));
     }
-    if let Some(pagination) = reply.pagination {
+    if let Some(pagination) = &reply.pagination {
         set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
     }
     if reply.replayed {
@@ -489,17 +489,23 @@ fn set(response: &mut Response, name: HeaderName, value: &str) {
 }
 
 /// The sibling pages, RFC 8288, with the rest of the query as the client wrote it.
-fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Pagination) -> String {
+fn links(path: &str, query: &str, page_size: Option<&str>, pagination: &Pagination) -> String {
     let rest: Vec<&str> = query
         .split('&')
-        .filter(|pair| !pair.is_empty() && !matches!(pair.split('=').next(), Some("page" | "pageSize")))
+        .filter(|pair| !pair.is_empty() && !matches!(pair.split('=').next(), Some("page" | "pageSize" | "cursor")))
         .collect();
-    let link = |relation: &str, page: u64| {
-        let mut query = vec![format!("page={page}")];
+    let link_to = |relation: &str, which: String| {
+        let mut query = vec![which];
         query.extend(page_size.map(|size| format!("pageSize={size}")));
         query.extend(rest.iter().map(ToString::to_string));
         format!("<{path}?{}>; rel=\"{relation}\"", query.join("&"))
     };
+    if let Some(next) = &pagination.next_cursor {
+        // Nobody walks back, and where it ends is known at its end.
+        let next = next.as_ref().map(|cursor| link_to("next", format!("cursor={cursor}")));
+        return [link_to("first", "cursor=".into())].into_iter().chain(next).collect::<Vec<_>>().join(", ");
+    }
+    let link = |relation: &str, page: u64| link_to(relation, format!("page={page}"));
     let last = pagination.total_pages.max(1);
     let mut links = vec![link("first", 1)];
     if pagination.current_page > 1 {

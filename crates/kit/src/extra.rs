@@ -152,7 +152,7 @@ impl Produced {
             None => Self::page_of(query, page),
             Some(fields) => {
                 let items = chosen(fields, &page.items).map_err(Error::internal)?;
-                Self::page_of(query, &Page { items, total: page.total })
+                Self::page_of(query, &Page { items, total: page.total, walked: page.walked.clone() })
             }
         }
     }
@@ -162,10 +162,11 @@ impl Produced {
         #[derive(Serialize)]
         struct Body<'p, V> {
             items: &'p [V],
-            pagination: Pagination,
+            pagination: &'p Pagination,
         }
-        let pagination = Pagination::of(query, page.total);
-        let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
+        let pagination = Pagination::of_page(query, page);
+        let body = Body { items: &page.items, pagination: &pagination };
+        let text = serde_json::to_string(&body).map_err(Error::internal)?;
         Ok(Self { pagination: Some(pagination), ..Self::text(text) })
     }
 }
@@ -374,5 +375,5 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
         audit_log::Model { address, ..row }
     });
     let items = crate::changes::shown(cx, rows.collect()).await?;
-    Produced::page(query, &Page { items, total: total.into() })
+    Produced::page(query, &Page::of(items, total))
 }

@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod changes;
+mod cursor;
 mod elsewhere;
 pub mod expand;
 pub mod extra;

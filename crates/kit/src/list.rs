@@ -91,12 +91,15 @@ pub enum Direction {
 
 /// What may be asked of a list, or of another read.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is what may be asked for, by its own name")]
 pub struct Offer<'o> {
     pub parameters: &'o [Parameter],
     /// Whether the answer comes in pages.
     pub paged: bool,
     /// Whether there is `sort` and `q`, and by what it sorts.
     pub sorts: Option<&'static [&'static str]>,
+    /// Whether there is `cursor`.
+    pub by_key: bool,
     /// Whether there is `updatedSince`: its records say when they were changed.
     pub dated: bool,
     /// Whether there is `asOf` and `knownAt`.
@@ -123,7 +126,20 @@ pub struct ListQuery {
     pub fields: Option<Fields>,
     /// What is answered beside them.
     pub expand: Vec<Path>,
+    /// How a walk from page to page goes on, where it is one.
+    pub walk: Option<Walk>,
 }
+
+/// A walk along a list, which goes on behind the last row and not after so many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Walk {
+    Begins,
+    /// By what the page before answered as `nextCursor`.
+    Behind(String),
+}
+
+/// Longer than any cursor.
+const LONGEST_CURSOR: usize = 8_000;
 
 /// The words of `view`.
 pub const VIEWS: [&str; 2] = ["full", "summary"];
@@ -133,6 +149,21 @@ pub const VIEWS: [&str; 2] = ["full", "summary"];
 pub struct Page<V> {
     pub items: Vec<V>,
     pub total: Total,
+    /// Where it stands in a walk, where it is one of one.
+    pub walked: Option<Walked>,
+}
+
+/// A page of a walk: the how-many-th it is, and how it goes on, where there is more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walked {
+    pub page: u64,
+    pub next: Option<String>,
+}
+
+impl<V> Page<V> {
+    pub fn of(items: Vec<V>, total: impl Into<Total>) -> Self {
+        Self { items, total: total.into(), walked: None }
+    }
 }
 
 /// How many records match: all of them, or as many as were counted before counting ended.
@@ -161,20 +192,24 @@ impl From<u64> for Total {
 }
 
 /// Where a page stands among its siblings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pagination {
     /// Records that match, on all pages.
     pub total_count: u64,
     /// Pages at this page size.
     pub total_pages: u64,
-    /// This page, from 1.
+    /// This page, from 1; of a walk by `cursor`, the how-many-th of it.
     pub current_page: u64,
     /// Whether counting ended before all were counted: then more match than `totalCount` says, there are more pages than
     /// `totalPages` says, and the later a page is, the more of them it tells of. Absent where all were counted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
     pub is_lower_bound: bool,
+    /// What `cursor` says for the next page, null where there is none. Absent where `cursor` was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub next_cursor: Option<Option<String>>,
 }
 
 impl Pagination {
@@ -185,12 +220,21 @@ impl Pagination {
             total_pages: total.count().div_ceil(query.page_size),
             current_page: query.page,
             is_lower_bound: total.is_lower_bound(),
+            next_cursor: None,
+        }
+    }
+
+    pub fn of_page<V>(query: &ListQuery, page: &Page<V>) -> Self {
+        let whole = Self::of(query, page.total);
+        match &page.walked {
+            Some(walked) => Self { current_page: walked.page, next_cursor: Some(walked.next.clone()), ..whole },
+            None => whole,
         }
     }
 
     /// The only page of what is one record.
     pub const fn of_one() -> Self {
-        Self { total_count: 1, total_pages: 1, current_page: 1, is_lower_bound: false }
+        Self { total_count: 1, total_pages: 1, current_page: 1, is_lower_bound: false, next_cursor: None }
     }
 }
 
@@ -208,6 +252,7 @@ impl ListQuery {
             point: Point::default(),
             fields: None,
             expand: Vec::new(),
+            walk: None,
         };
         for (name, text) in pairs {
             if !offer.knows(name) {
@@ -234,6 +279,9 @@ impl ListQuery {
                     None => faults.add("updatedSince", NOT_A_TIME),
                 },
                 "fields" | "view" if offer.shows.is_some() => query.choose(offer, name, text, &mut faults),
+                "cursor" if text.is_empty() => query.walk = Some(Walk::Begins),
+                "cursor" if text.len() > LONGEST_CURSOR => faults.add("cursor", "is longer than any cursor"),
+                "cursor" => query.walk = Some(Walk::Behind(text.clone())),
                 "expand" if !offer.expands.is_empty() => match expand::parse(text, offer.expands) {
                     Ok(paths) => query.expand = paths,
                     Err(why) => faults.add("expand", why),
@@ -260,6 +308,9 @@ impl ListQuery {
             if !pairs.iter().any(|(name, _)| name == parameter.name) {
                 faults.add(parameter.name, "is required");
             }
+        }
+        if query.walk.is_some() && pairs.iter().any(|(name, _)| name == "page") {
+            faults.add("page", "must not be given beside cursor");
         }
         if let Some(why) = expand::unseen(&query.expand, query.fields.as_ref()) {
             faults.add("expand", why);
@@ -308,6 +359,7 @@ impl Offer<'_> {
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
         let fields = self.shows.iter().map(|_| "fields");
         let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
+        let cursor = ["cursor"].into_iter().filter(|_| self.by_key);
         let expand = ["expand"].into_iter().filter(|_| !self.expands.is_empty());
         paged
             .chain(listed)
@@ -316,6 +368,7 @@ impl Offer<'_> {
             .chain(fields)
             .chain(view)
             .chain(expand)
+            .chain(cursor)
             .chain(self.parameters.iter().map(|parameter| parameter.name))
     }
 

@@ -202,6 +202,8 @@ pub struct ResourceOperations {
     pub in_time: bool,
     /// Whether `updatedSince` can be asked for.
     pub dated: bool,
+    /// Whether `cursor` can.
+    pub by_key: bool,
     /// What `view=summary` shows of a record; nothing where it cannot be asked for.
     pub summary: Vec<&'static str>,
     /// The records that its own name, which `expand` may ask for.
@@ -250,6 +252,7 @@ impl ResourceOperations {
             about: R::ABOUT,
             in_time: R::IN_TIME,
             dated: R::DATED,
+            by_key: R::BY_KEY,
             summary: R::OUTLINE
                 .map_or(&[][..], |outline| outline.members)
                 .iter()
@@ -424,6 +427,7 @@ impl ResourceOperations {
                 paged: true,
                 sorts: Some(self.about.sorts),
                 dated: self.dated,
+                by_key: self.by_key,
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,

@@ -78,6 +78,8 @@ pub trait Resource: Send + Sync + 'static {
     const VERBS: &'static [Verb] = &Verb::STANDARD;
     /// Whether its figures can be asked for at an earlier point in time.
     const IN_TIME: bool = false;
+    /// Whether a list of it can be walked along by `cursor`.
+    const BY_KEY: bool = true;
     /// Whether its records change at times that are known, so that `updatedSince` can be asked for.
     const DATED: bool = true;
     /// What the columns of a row say of a record, which is what `view=summary` shows, where that can be asked for.

@@ -3,9 +3,10 @@
 //! Owns: filters, search, sorting, counting, pages. A resource says what its columns are; it writes no query
 //! for these.
 
+use crate::cursor;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads, Total};
+use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads, Total, Walked};
 use crate::resource::Resource;
 use ::books::among::among;
 use ::books::cx::Cx;
@@ -120,6 +121,8 @@ pub trait Read<M: Rows>: Send + Sync {
     fn read(cx: &Cx<'_>, rows: Select<M::Entity>) -> impl Future<Output = Result<Vec<Self::Of>>> + Send;
     fn key(of: &Self::Of) -> Option<RecordId>;
     fn weight(of: &Self::Of) -> usize;
+    /// What it has in a column that lists are sorted by.
+    fn value(of: &Self::Of, column: Column<M>) -> Result<sea_orm::Value>;
 }
 
 /// All that is in them.
@@ -142,6 +145,10 @@ impl<M: Rows> Read<M> for Whole {
 
     fn weight(row: &Row<M>) -> usize {
         M::weight(row)
+    }
+
+    fn value(row: &Row<M>, column: Column<M>) -> Result<sea_orm::Value> {
+        Ok(row.get(column))
     }
 }
 
@@ -174,8 +181,8 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 }
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
-    let Page { items, total } = found::<M, Whole>(cx, query).await?;
-    Ok(Page { items: M::views(cx, items).await?, total })
+    let Page { items, total, walked } = found::<M, Whole>(cx, query).await?;
+    Ok(Page { items: M::views(cx, items).await?, total, walked })
 }
 
 /// The rows of a page, as much of them as is read.
@@ -201,8 +208,8 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
-    if offset >= total.count() {
-        return Ok(Page { items: Vec::new(), total });
+    if offset >= total.count() && query.walk.is_none() {
+        return Ok(Page::of(Vec::new(), total));
     }
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     let mut sorted_by = Vec::new();
@@ -229,6 +236,30 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
             ordered(rows, (*column, by), if ascends { Order::Asc } else { Order::Desc }, nulls)
         })
     };
+    if let Some(walk) = &query.walk {
+        let place = cursor::place::<M>(cx, walk, &sorted_by)?;
+        let page = place.as_ref().map_or(1, |place| place.page);
+        let rows = match &place {
+            Some(place) => rows.filter(cursor::later::<M>(&sorted_by, place)),
+            None => rows,
+        };
+        // One more tells whether there are more.
+        let size = query.page_size + 1;
+        let mut items = match apart {
+            Some(first) => walked_down::<M, R>(cx, rows, first, sorted, size).await?,
+            None => self::page::<M, R>(cx, rows, sorted, (size, 0), NEAR).await?,
+        };
+        let is_more = items.len() as u64 == size;
+        items.truncate(items.len() - usize::from(is_more));
+        let next = match items.last().filter(|_| is_more) {
+            Some(last) => {
+                let values = sorted_by.iter().map(|(column, _)| R::value(last, *column)).collect::<Result<_>>()?;
+                Some(cursor::behind::<M>(cx, &sorted_by, values, page + 1)?)
+            }
+            None => None,
+        };
+        return Ok(Page { items, total, walked: Some(Walked { page, next }) });
+    }
     // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
     let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
     let mut rows = if backwards {
@@ -243,7 +274,7 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
     if backwards {
         rows.reverse();
     }
-    Ok(Page { items: rows, total })
+    Ok(Page::of(rows, total))
 }
 
 /// So many are counted, and fewer where words are looked for in the rows themselves; who asks for a page beyond them has all
@@ -318,6 +349,22 @@ async fn page_down<M: Rows, R: Read<M>>(
             Total::AtLeast(_) => rows.filter(first.is_not_null()).count(&cx.db).await?,
         };
         found.extend(page::<M, R>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
+    }
+    Ok(found)
+}
+
+/// The same of a walk, which begins behind a place.
+async fn walked_down<M: Rows, R: Read<M>>(
+    cx: &Cx<'_>,
+    rows: Select<M::Entity>,
+    first: Column<M>,
+    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
+    size: u64,
+) -> Result<Vec<R::Of>> {
+    let mut found = page::<M, R>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, 0), NEAR).await?;
+    let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
+    if rest > 0 {
+        found.extend(page::<M, R>(cx, rows.filter(first.is_null()), &sorted, (rest, 0), NEAR).await?);
     }
     Ok(found)
 }

@@ -254,6 +254,7 @@ mod tests {
                 point: Point::default(),
                 fields: None,
                 expand: Vec::new(),
+                walk: None,
             };
             uses.iter().map(|one| is_asked_for(one, &query)).collect::<Vec<_>>()
         };

@@ -26,6 +26,11 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     if offer.sorts.is_some() {
         parameters.extend(list_parameters(resource));
     }
+    if offer.by_key {
+        let about = "Empty to begin a walk along the list, then the `nextCursor` of the page before: the next page begins behind \
+                     the last record that was answered, whatever came and went since. The order stays, and there is no `page`.";
+        parameters.push(query_parameter("cursor", about, json!({"type": "string", "maxLength": 8_000})));
+    }
     if offer.dated {
         let instant = json!({"type": "string", "format": "date-time"});
         let about = "Only records changed at or after this time.";
