@@ -15,6 +15,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use leading::{links, location};
 use ledger_core::access::{Principal, Proved};
 use ledger_core::books::audit::Origin;
 use ledger_core::client::{Client, Left};
@@ -25,7 +26,6 @@ use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
-use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use ledger_core::security::{self, Event, Who};
@@ -472,52 +472,10 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
     response
 }
 
-/// Where a new record is: below its collection, also when it was made by an action on a record, which may be of another.
-fn location(path: &str, id: RecordId, made_in: Option<&str>) -> String {
-    let collection = path.trim_end_matches('/');
-    let above = |path: &str| path.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
-    match made_in.and_then(|collection| collection.rsplit('/').next()) {
-        Some(segment) => format!("{}/{segment}/{id}", above(&above(&above(collection)))),
-        None => format!("{collection}/{id}"),
-    }
-}
-
 fn set(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
-}
-
-/// The sibling pages, RFC 8288, with the rest of the query as the client wrote it.
-fn links(path: &str, query: &str, page_size: Option<&str>, pagination: &Pagination) -> String {
-    let rest: Vec<&str> = query
-        .split('&')
-        .filter(|pair| !pair.is_empty() && !matches!(pair.split('=').next(), Some("page" | "pageSize" | "cursor")))
-        .collect();
-    let link_to = |relation: &str, which: String| {
-        let mut query = vec![which];
-        query.extend(page_size.map(|size| format!("pageSize={size}")));
-        query.extend(rest.iter().map(ToString::to_string));
-        format!("<{path}?{}>; rel=\"{relation}\"", query.join("&"))
-    };
-    if let Some(next) = &pagination.next_cursor {
-        // Nobody walks back, and where it ends is known at its end.
-        let next = next.as_ref().map(|cursor| link_to("next", format!("cursor={cursor}")));
-        return [link_to("first", "cursor=".into())].into_iter().chain(next).collect::<Vec<_>>().join(", ");
-    }
-    let link = |relation: &str, page: u64| link_to(relation, format!("page={page}"));
-    let last = pagination.total_pages.max(1);
-    let mut links = vec![link("first", 1)];
-    if pagination.current_page > 1 {
-        links.push(link("prev", (pagination.current_page - 1).min(last)));
-    }
-    if pagination.current_page < last {
-        links.push(link("next", pagination.current_page + 1));
-    }
-    if !pagination.is_lower_bound {
-        links.push(link("last", last));
-    }
-    links.join(", ")
 }
 
 fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
@@ -538,6 +496,7 @@ pub async fn ahead(request: Request) -> Result<Request, Failure> {
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
+mod leading;
 mod several;
 mod signing_in;
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod list;
 pub mod master;
 pub mod operation;
 pub mod outline;
+pub mod page;
 mod part;
 pub mod reference;
 pub mod resource;

@@ -3,10 +3,9 @@
 //! Owns: filters, search, sorting, counting, pages. A resource says what its columns are; it writes no query
 //! for these.
 
-use crate::cursor;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads, Total, Walked};
+use crate::list::{DEFAULT_PAGE_SIZE, Direction, FilterValue, ListQuery, Page, Parameter, Reads, Total};
 use crate::resource::Resource;
 use ::books::among::among;
 use ::books::cx::Cx;
@@ -20,6 +19,8 @@ use sea_orm::{
 };
 use std::collections::HashMap;
 use words::codes::kept_in;
+
+mod walking;
 
 pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
@@ -237,28 +238,8 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
         })
     };
     if let Some(walk) = &query.walk {
-        let place = cursor::place::<M>(cx, walk, &sorted_by)?;
-        let page = place.as_ref().map_or(1, |place| place.page);
-        let rows = match &place {
-            Some(place) => rows.filter(cursor::later::<M>(&sorted_by, place)),
-            None => rows,
-        };
-        // One more tells whether there are more.
-        let size = query.page_size + 1;
-        let mut items = match apart {
-            Some(first) => walked_down::<M, R>(cx, rows, first, sorted, size).await?,
-            None => self::page::<M, R>(cx, rows, sorted, (size, 0), NEAR).await?,
-        };
-        let is_more = items.len() as u64 == size;
-        items.truncate(items.len() - usize::from(is_more));
-        let next = match items.last().filter(|_| is_more) {
-            Some(last) => {
-                let values = sorted_by.iter().map(|(column, _)| R::value(last, *column)).collect::<Result<_>>()?;
-                Some(cursor::behind::<M>(cx, &sorted_by, values, page + 1)?)
-            }
-            None => None,
-        };
-        return Ok(Page { items, total, walked: Some(Walked { page, next }) });
+        let order = (&sorted_by[..], apart);
+        return walking::on::<M, R>(cx, (walk, query.page_size), (rows, total), order, sorted).await;
     }
     // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
     let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
@@ -349,22 +330,6 @@ async fn page_down<M: Rows, R: Read<M>>(
             Total::AtLeast(_) => rows.filter(first.is_not_null()).count(&cx.db).await?,
         };
         found.extend(page::<M, R>(cx, without, &sorted, (rest, after - Ord::min(after, there)), near).await?);
-    }
-    Ok(found)
-}
-
-/// The same of a walk, which begins behind a place.
-async fn walked_down<M: Rows, R: Read<M>>(
-    cx: &Cx<'_>,
-    rows: Select<M::Entity>,
-    first: Column<M>,
-    sorted: impl Fn(Select<M::Entity>) -> Select<M::Entity>,
-    size: u64,
-) -> Result<Vec<R::Of>> {
-    let mut found = page::<M, R>(cx, rows.clone().filter(first.is_not_null()), &sorted, (size, 0), NEAR).await?;
-    let rest = size - u64::try_from(found.len()).map_err(Error::internal)?;
-    if rest > 0 {
-        found.extend(page::<M, R>(cx, rows.filter(first.is_null()), &sorted, (rest, 0), NEAR).await?);
     }
     Ok(found)
 }

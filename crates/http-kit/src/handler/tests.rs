@@ -2,6 +2,7 @@
 
 use super::*;
 use ledger_core::error::Code;
+use ledger_core::resource::list::Pagination;
 
 #[tokio::test]
 async fn a_panic_is_a_failure_of_its_request_alone() {
