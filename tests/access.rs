@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// Whose work each is.
 const WORK: &[(&str, &str)] = &[
-    ("own", "profile session"),
+    ("own", "profile session batch"),
     ("installation", "installationLog"),
     ("people", "user permission apiKey dialectUsage"),
     ("company", "business"),
@@ -69,7 +69,7 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
 const PASSWORD: &str = "a role with a password";
 
 /// A member of the company, added by the command line.
-fn member<'s>(company: &Company<'s>, role: &str) -> Company<'s> {
+pub fn member<'s>(company: &Company<'s>, role: &str) -> Company<'s> {
     let email = format!("{role}-{}@example.test", company.id).to_lowercase();
     let words = ["user", "add", "--email", &email, "--password-stdin", "--business", &company.id, "--role", role];
     let added = company.server.command(&words, PASSWORD);
@@ -114,7 +114,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" => {
+        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" | "batch" => {
             One { id: String::new(), body: Value::Null }
         }
         "installationLog" => One { id: company.id.clone(), body: Value::Null },

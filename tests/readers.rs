@@ -289,7 +289,10 @@ fn from_what_is_made_there_is_a_way_to_read_change_and_delete_it() {
             else {
                 continue;
             };
-            let links = &operation["responses"]["201"]["links"];
+            let made = &operation["responses"]["201"];
+            // Where something else is answered alike it is said once.
+            let made = made["$ref"].as_str().and_then(|place| document.pointer(&place[1..])).unwrap_or(made);
+            let links = &made["links"];
             for (name, verb) in [("get", "Get"), ("update", "Update"), ("delete", "Delete")] {
                 let to = format!("{stem}{verb}{letter}");
                 let Some((place, target)) = by_id.get(to.as_str()) else { continue };

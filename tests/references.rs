@@ -212,15 +212,22 @@ on_both_engines! {
                         if !state.is_empty() {
                             body["status"] = (*state).into();
                         }
+                        if verb == Verb::Upsert {
+                            body["externalId"] = format!("elsewhere {operation} {state}").trim().into();
+                        }
                         body
                     };
                     let record = (verb != Verb::Create)
                         .then(|| company.ask(Dialect::B, "POST", resource, "", Some(&fresh())).expect(201).data);
-                    let at = record.as_ref().map_or(path.clone(), |record| path.replace("{id}", id(record)));
+                    let called = |record: &Value| match verb {
+                        Verb::Upsert => record["externalId"].as_str().unwrap().replace(' ', "%20"),
+                        _ => id(record).to_owned(),
+                    };
+                    let at = record.as_ref().map_or(path.clone(), |record| path.replace("{id}", &called(record)));
                     for pointer in references.iter().filter(|pointer| !pointer.ends_with("businessId")) {
                         for named in [foreign[named_by(pointer)].as_str(), NOBODYS] {
                             let mut body = match (&record, verb) {
-                                (Some(record), Verb::Update) => record.clone(),
+                                (Some(record), Verb::Update | Verb::Upsert) => record.clone(),
                                 (Some(_), _) => action(&company, resource, &bodies.bodies[&operation].1),
                                 (None, _) => fresh(),
                             };

@@ -250,7 +250,7 @@ fn what_was_settled_before_a_span_costs_nothing_however_much_it_was() {
 }
 
 /// Questions of a request, as the server's log counts them.
-fn questions(server: &Server, ask: impl FnOnce()) -> usize {
+pub fn questions(server: &Server, ask: impl FnOnce()) -> usize {
     let counted = || server.log().lines().filter(|line| line.contains("\"steps\"")).count();
     let before = counted();
     ask();

@@ -137,6 +137,7 @@ impl Company<'_> {
         }
         match operations.key.stem() {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
+            "batch" => self.request_at(dialect, method, &format!("batch{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
             "dialectUsage" => self.request_at(dialect, method, &format!("dialect-usage{path}")),
             "installationLog" => {

@@ -153,6 +153,11 @@ impl<'a> Cx<'a> {
     /// The same command in the books of a company, as it sees them by now.
     pub async fn within<'b>(&'b self, business: &'b Business) -> Result<Cx<'b>> {
         self.desk()?.open(&self.db, business.id).await?;
+        Ok(Cx { ahead: self.ahead, ..self.anew(business, self.expectation) })
+    }
+
+    /// The same command once more from its beginning, in the books of a company.
+    pub(crate) fn anew<'b>(&'b self, business: &'b Business, expectation: &'b Expectation) -> Cx<'b> {
         let asked = Asked {
             user: self.user,
             key: self.key,
@@ -160,12 +165,12 @@ impl<'a> Cx<'a> {
             keys: self.keys,
             business: Some(business),
             clock: self.clock,
-            expectation: self.expectation,
+            expectation,
             origin: self.origin,
             point: self.point,
             seals: self.seals,
         };
-        Ok(Cx { now: self.now, ahead: self.ahead, ..Cx::over(asked, self.db, self.desk) })
+        Cx { now: self.now, ..Cx::over(asked, self.db, self.desk) }
     }
 
     /// One of a command that comes back to the lane when what it wants to have read was read.
@@ -271,9 +276,17 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Compares `If-Match` with a record that is not there yet: no version of it is what anybody expects.
+    pub fn check_absent(&self) -> Result<()> {
+        match self.expectation {
+            Expectation::Unsaid => Ok(()),
+            Expectation::Any | Expectation::Tags(_) => Err(Error::PreconditionFailed),
+        }
+    }
+
     // ── The books ──
 
-    fn desk(&self) -> Result<&'a Desk> {
+    pub(crate) fn desk(&self) -> Result<&'a Desk> {
         self.desk.ok_or_else(|| Error::internal("a write outside the lane"))
     }
 

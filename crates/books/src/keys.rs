@@ -25,6 +25,8 @@ pub enum Purpose {
     SignIn,
     /// Hides what signed under a master key that is no more.
     Former,
+    /// Hides where a list goes on.
+    Cursors,
 }
 
 impl Purpose {
@@ -36,6 +38,7 @@ impl Purpose {
             Self::Fingerprints => "duet fingerprints 1",
             Self::SignIn => "duet sign-in 1",
             Self::Former => "duet former keys 1",
+            Self::Cursors => "duet cursors 1",
         }
     }
 }

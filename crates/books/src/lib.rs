@@ -50,6 +50,7 @@ pub mod seal;
 pub mod search;
 pub mod security;
 pub mod settled;
+mod several;
 pub mod shelf;
 pub mod stock;
 pub mod strength;

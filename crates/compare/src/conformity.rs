@@ -69,7 +69,9 @@ fn faults_of_body(
             Some(media) if form == "application/json" => match serde_json::from_str(&answer.body) {
                 Ok(body) => {
                     let mut faults = Faults::new();
-                    let schemas = Schemas { named: dialect.schemas(), in_part: operation.is_narrowed(target) };
+                    let texts = answer.header("x-decimal-format") == Some("string");
+                    let in_part = operation.is_narrowed(target);
+                    let schemas = Schemas { named: dialect.schemas(), in_part, texts };
                     schemas.check(&media["schema"], &body, "body", &mut faults);
                     faults
                 }
@@ -83,7 +85,7 @@ fn faults_of_body(
 /// What of a value a schema does not allow, each with its place. References lead to `schemas`.
 pub fn faults(schemas: &Map<String, Value>, schema: &Value, value: &Value) -> Vec<(String, String)> {
     let mut faults = Vec::new();
-    Schemas { named: schemas, in_part: false }.check(schema, value, "body", &mut faults);
+    Schemas { named: schemas, in_part: false, texts: false }.check(schema, value, "body", &mut faults);
     faults
 }
 
@@ -97,6 +99,8 @@ struct Schemas<'d> {
     named: &'d Map<String, Value>,
     /// Whether members may be missing, because others were asked for.
     in_part: bool,
+    /// Whether decimals are texts, because that was asked for.
+    texts: bool,
 }
 
 impl<'d> Schemas<'d> {
@@ -126,7 +130,9 @@ impl<'d> Schemas<'d> {
                 },
                 "type" => {
                     let mut kinds = said.as_array().into_iter().flatten().chain(Some(said)).filter_map(Value::as_str);
-                    if !(kinds.any(|kind| is(value, kind)) || value.is_null() && may_be_null) {
+                    let is_of =
+                        |kind: &str| if self.texts && kind == "number" { is_decimal(value) } else { is(value, kind) };
+                    if !(kinds.any(is_of) || value.is_null() && may_be_null) {
                         faults.push(at(place, format!("{value} is no {said}")));
                     }
                 }
@@ -230,6 +236,15 @@ fn has_form(value: &Value, form: &Value) -> bool {
         "date-time" => shape.starts_with("0000-00-00T00:00:00") && shape.ends_with('Z'),
         _ => true,
     }
+}
+
+/// A decimal as a text.
+fn is_decimal(value: &Value) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    value.as_str().map(|text| text.strip_prefix('-').unwrap_or(text)).is_some_and(|text| match text.split_once('.') {
+        Some((whole, fraction)) => digits(whole) && digits(fraction),
+        None => digits(text),
+    })
 }
 
 fn is(value: &Value, kind: &str) -> bool {

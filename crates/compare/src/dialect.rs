@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// The operation by which one logs in.
 pub const LOGIN: &str = "login";
+/// The operation that does several.
+pub const BATCH: &str = "batchRun";
 /// How a neutral log-in calls who logs in, whatever a dialect calls it.
 pub const LOGIN_NAME: &str = "login";
 const BUSINESS_HEADER: &str = "X-Business-Id";

@@ -3,7 +3,7 @@
 //! The envelope is taken off, failures are `title`, `errors` and `code`, a log-in is the lifetime of its token, and
 //! `Location` and `Link` say the operation and the record that they lead to.
 
-use crate::dialect::{Dialect, LOGIN, LOGIN_NAME, Operation};
+use crate::dialect::{BATCH, Dialect, LOGIN, LOGIN_NAME, Operation};
 use crate::wire::{Answer, Request};
 use crate::wrapping::{place, unwrap};
 use chrono::DateTime;
@@ -43,6 +43,9 @@ impl Meaning {
         };
         let is_login = operation.is_some_and(|operation| operation.id == LOGIN);
         let data = if is_login && answer.is_success() { login(dialect, answer, data) } else { data };
+        let data = unmarked(data);
+        let is_batch = operation.is_some_and(|operation| operation.id == BATCH);
+        let data = if is_batch && answer.is_success() { meaning.each(dialect, data) } else { data };
         meaning.tree = json!({
             "status": answer.status,
             "code": answer.header("x-error-code"),
@@ -105,6 +108,22 @@ impl Meaning {
             self.fault(&path, format!("must be {expected}"));
         }
         said.shift_remove("data").unwrap_or_default()
+    }
+
+    /// What each operation of a batch came to, each body out of the wrapping that it has by itself.
+    fn each(&mut self, dialect: &Dialect, mut data: Value) -> Value {
+        for result in data.get_mut("results").and_then(Value::as_array_mut).into_iter().flatten() {
+            let status = result["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or_default();
+            let body = result["body"].take();
+            let alone = Answer { status, headers: Vec::new(), body: String::new(), micros: 0 };
+            result["body"] = if alone.is_success() {
+                self.unwrapped(dialect, None, body)
+            } else {
+                let (title, errors) = self.failure(dialect, &alone, &body);
+                json!({"title": title, "errors": renamed(dialect, None, errors)})
+            };
+        }
+        data
     }
 
     fn failure(&mut self, dialect: &Dialect, answer: &Answer, body: &Value) -> (Value, Value) {
@@ -221,6 +240,16 @@ fn headers(dialect: &Dialect, answer: &Answer) -> Value {
     said.into()
 }
 
+/// A cursor is another each time, and says the same: that there is more.
+const CURSOR: &str = "cursor";
+
+fn unmarked(mut data: Value) -> Value {
+    if let Some(next) = data.pointer_mut("/pagination/nextCursor").filter(|next| next.is_string()) {
+        *next = CURSOR.into();
+    }
+    data
+}
+
 /// The operation and the record at an address of the dialect; the address itself where it is none.
 fn leads_to(dialect: &Dialect, address: &str) -> Value {
     let target = match address.split_once("://") {
@@ -233,6 +262,9 @@ fn leads_to(dialect: &Dialect, address: &str) -> Value {
             let mut said = json!({"operation": found.operation, "id": found.id});
             if !found.query.is_empty() {
                 said["query"] = serde_json::to_value(&found.query).unwrap_or_default();
+                if let Some(next) = said["query"].get_mut(CURSOR).filter(|next| **next != "") {
+                    *next = CURSOR.into();
+                }
             }
             said
         }
@@ -289,6 +321,34 @@ mod tests {
         );
         assert_eq!(of(&a, &in_a), of(&b, &in_b));
         assert_eq!(of(&a, &in_a).tree["errors"]["a"], json!(["y"]));
+    }
+
+    #[test]
+    fn what_the_operations_of_a_batch_came_to_means_the_same() {
+        let (a, b) = two();
+        let results = |bodies: [Value; 2]| {
+            let [made, refused] = bodies;
+            json!({"results": [
+                {"id": "x", "status": 201, "code": null, "body": made},
+                {"id": null, "status": 409, "code": "duplicate", "body": refused}
+            ]})
+        };
+        let record = json!({"id": "p", "amount": 10.5});
+        let envelope = json!({"success": true, "message": "Created", "data": record, "errors": null});
+        let failed = json!({"success": false, "message": "No", "data": null, "errors": {"code": ["is taken"]}});
+        let in_a = json!({"success": true, "message": "OK", "data": results([envelope, failed]), "errors": null});
+        let in_b = results([record, json!({"status": 409, "title": "No", "errors": {"code": ["is taken"]}})]);
+        let of = |dialect: &Dialect, body: &Value| {
+            let mut batch = dialect.operation("partiesCreate").unwrap().clone();
+            (batch.id, batch.message) = (BATCH.to_owned(), None);
+            Meaning::of(dialect, Some(&batch), &answer(200, &[], body))
+        };
+        assert_eq!(of(&a, &in_a), of(&b, &in_b));
+        assert!(of(&b, &in_b).faults.is_empty());
+        assert_eq!(
+            of(&a, &in_a).data()["results"][1]["body"],
+            json!({"title": "No", "errors": {"code": ["is taken"]}})
+        );
     }
 
     #[test]

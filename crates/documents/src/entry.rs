@@ -318,7 +318,16 @@ pub struct RehearsedLine {
     line: EntryLineView,
 }
 
-pub async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<RehearsedLine>> {
+/// What a rehearsal answers: what would be answered, and the lines that would be made.
+pub async fn with_postings(cx: &Cx<'_>, json: String, lines: Vec<Rehearsed>) -> Result<String> {
+    let postings = serde_json::to_string(&postings(cx, lines).await?).map_err(Error::internal)?;
+    Ok(match json.strip_suffix('}') {
+        Some(members) => format!("{members},\"postings\":{postings}}}"),
+        None => json,
+    })
+}
+
+async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<RehearsedLine>> {
     let business = cx.business()?;
     let chart = cx.chart().await?;
     let line = |rehearsed: Rehearsed| {

@@ -191,6 +191,7 @@ impl Resource for Items {
     type Input = ItemInput;
     type Draft = Columns<Column>;
     type View = ItemView;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(kit::rows::by_ids::<Self>(cx, ids)));
 
     fn example() -> serde_json::Value {
         json!({

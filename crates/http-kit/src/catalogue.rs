@@ -72,8 +72,17 @@ fn example(code: Code) -> Failure {
         |title: &str, errors: FieldErrors| Error::Conflict(Conflict { code, title: title.into(), errors }).into();
     let plain = |title: &str| conflict(title, FieldErrors::default());
     let field = |title: &str, field: &str, message: &str| conflict(title, FieldErrors::one(field, message));
+    let of_field = |code: Code, field: &str, message: &str| {
+        let mut errors = FieldErrors::default();
+        errors.add_as(code, field, message);
+        Failure::from(errors)
+    };
     match code {
         Code::ValidationFailed => Error::field("lines[0].quantity", "must be greater than 0").into(),
+        Code::ScaleExceeded => of_field(code, "lines[0].quantity", "must have at most 6 decimal places"),
+        Code::UnknownReference => {
+            of_field(code, "operations[1].body.partyId", "op7.id refers to no operation before this one")
+        }
         Code::MalformedJson => Error::MalformedJson("EOF while parsing an object at line 1 column 17".into()).into(),
         Code::Unauthenticated => Error::Unauthenticated("The access token has expired; log in again").into(),
         Code::TotpRequired => Error::SecondFactor.into(),

@@ -19,7 +19,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(code: Code, title: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, title: impl Into<String>) -> Self {
         Self {
             status: status(code),
             code,
@@ -79,6 +79,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let mut failure = Self::new(error.code(), error.title());
         match error {
+            Error::OfOperation(failed) => failure = Self { errors: failed.errors, ..failed.error.into() },
             Error::Validation(errors) | Error::NotAllowed { errors, .. } => failure.errors = errors,
             Error::Conflict(conflict) => failure.errors = conflict.errors,
             Error::Unauthenticated(_) | Error::SecondFactor => {
@@ -103,7 +104,9 @@ impl From<Error> for Failure {
 /// The status that a code always has, in both dialects.
 pub const fn status(code: Code) -> StatusCode {
     match code {
-        Code::ValidationFailed | Code::MalformedJson => StatusCode::BAD_REQUEST,
+        Code::ValidationFailed | Code::ScaleExceeded | Code::UnknownReference | Code::MalformedJson => {
+            StatusCode::BAD_REQUEST
+        }
         Code::Unauthenticated | Code::TotpRequired => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::PasswordChangeRequired => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,

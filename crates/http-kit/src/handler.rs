@@ -15,6 +15,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use indexmap::IndexMap;
+use leading::{links, location};
 use ledger_core::access::{Principal, Proved};
 use ledger_core::books::audit::Origin;
 use ledger_core::client::{Client, Left};
@@ -25,7 +26,6 @@ use ledger_core::ids::{BusinessId, RecordId, UserId};
 use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
-use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use ledger_core::security::{self, Event, Who};
@@ -282,6 +282,7 @@ async fn answer<D: Dialect>(
     let forms = if form == Media::Csv { vec![form] } else { resource.media(verb) };
     let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
     request::acceptable(&parts.headers, &kinds)?;
+    let as_texts = request::asks_for_texts(&parts.headers)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {
@@ -315,7 +316,8 @@ async fn answer<D: Dialect>(
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter(proved)?;
     let page_size = call.query.iter().find(|(name, _)| name == "pageSize").map(|(_, size)| size.clone());
-    if let Some(known) = shell.ledger.known(&principal, &call) {
+    // What is known is known with its numbers.
+    if let Some(known) = (!as_texts).then(|| shell.ledger.known(&principal, &call)).flatten() {
         let body = known.rendered(D::LETTER, |reply| D::success(message(reply.kind), &reply.json));
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
@@ -335,13 +337,20 @@ async fn answer<D: Dialect>(
         Answer::Whole(reply) => reply,
         Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
+    let as_texts = as_texts && reply.media == Media::Json;
+    let reply = if as_texts { reply.with_texts(resource, verb)? } else { reply };
     let body = match reply.media {
-        Media::Json => D::success(message(reply.kind), &reply.json),
+        Media::Json => D::success(message(reply.kind), &several::payload::<D>(&reply)),
         Media::NdJson | Media::Csv => reply.json.clone(),
     };
     let body = Body::from(shell.quotas.handed.over(proved.account(), body, !writes)?);
     let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
-    Ok(render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref()))
+    let mut response = render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref());
+    if as_texts && response.status() != StatusCode::NOT_MODIFIED {
+        set(&mut response, request::DECIMAL_FORMAT, request::TEXTS);
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("x-decimal-format"));
+    }
+    Ok(response)
 }
 
 /// Tells whoever lets connections in who is at the end of this one.
@@ -408,10 +417,20 @@ fn business<D: Dialect>(
 /// The word that goes with a success.
 pub(crate) fn message(kind: ReplyKind) -> &'static str {
     match kind {
-        ReplyKind::Listed | ReplyKind::Found => "OK",
+        ReplyKind::Listed | ReplyKind::Found | ReplyKind::Answered => "OK",
         ReplyKind::Created => "Created",
         ReplyKind::Updated => "Updated",
         ReplyKind::Deleted => "Deleted",
+    }
+}
+
+/// What a success is answered with.
+pub(crate) const fn status_of(kind: ReplyKind) -> StatusCode {
+    match kind {
+        ReplyKind::Created => StatusCode::CREATED,
+        ReplyKind::Listed | ReplyKind::Found | ReplyKind::Updated | ReplyKind::Deleted | ReplyKind::Answered => {
+            StatusCode::OK
+        }
     }
 }
 
@@ -427,7 +446,7 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
         set(&mut response, header::ETAG, &format!("\"{tag}\""));
         return response;
     }
-    let status = if reply.kind == ReplyKind::Created { StatusCode::CREATED } else { StatusCode::OK };
+    let status = status_of(reply.kind);
     if reply.media != Media::Json {
         let mut response = json(StatusCode::OK, body);
         set(&mut response, header::CONTENT_TYPE, content_type(reply.media));
@@ -444,7 +463,7 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
     if let (ReplyKind::Created, Some((id, _))) = (reply.kind, reply.record) {
         set(&mut response, header::LOCATION, &location(path, id, made_in));
     }
-    if let Some(pagination) = reply.pagination {
+    if let Some(pagination) = &reply.pagination {
         set(&mut response, header::LINK, &links(path, parts.uri.query().unwrap_or_default(), page_size, pagination));
     }
     if reply.replayed {
@@ -453,46 +472,10 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
     response
 }
 
-/// Where a new record is: below its collection, also when it was made by an action on a record, which may be of another.
-fn location(path: &str, id: RecordId, made_in: Option<&str>) -> String {
-    let collection = path.trim_end_matches('/');
-    let above = |path: &str| path.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
-    match made_in.and_then(|collection| collection.rsplit('/').next()) {
-        Some(segment) => format!("{}/{segment}/{id}", above(&above(&above(collection)))),
-        None => format!("{collection}/{id}"),
-    }
-}
-
 fn set(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }
-}
-
-/// The sibling pages, RFC 8288, with the rest of the query as the client wrote it.
-fn links(path: &str, query: &str, page_size: Option<&str>, pagination: Pagination) -> String {
-    let rest: Vec<&str> = query
-        .split('&')
-        .filter(|pair| !pair.is_empty() && !matches!(pair.split('=').next(), Some("page" | "pageSize")))
-        .collect();
-    let link = |relation: &str, page: u64| {
-        let mut query = vec![format!("page={page}")];
-        query.extend(page_size.map(|size| format!("pageSize={size}")));
-        query.extend(rest.iter().map(ToString::to_string));
-        format!("<{path}?{}>; rel=\"{relation}\"", query.join("&"))
-    };
-    let last = pagination.total_pages.max(1);
-    let mut links = vec![link("first", 1)];
-    if pagination.current_page > 1 {
-        links.push(link("prev", (pagination.current_page - 1).min(last)));
-    }
-    if pagination.current_page < last {
-        links.push(link("next", pagination.current_page + 1));
-    }
-    if !pagination.is_lower_bound {
-        links.push(link("last", last));
-    }
-    links.join(", ")
 }
 
 fn origin<D: Dialect>(arrival: Option<&Arrival>) -> Origin {
@@ -513,6 +496,8 @@ pub async fn ahead(request: Request) -> Result<Request, Failure> {
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
+mod leading;
+mod several;
 mod signing_in;
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,7 @@ pub const BUSINESS_ID: HeaderName = HeaderName::from_static("x-business-id");
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 pub const DRY_RUN: HeaderName = HeaderName::from_static("x-dry-run");
+pub const DECIMAL_FORMAT: HeaderName = HeaderName::from_static("x-decimal-format");
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
@@ -94,6 +95,7 @@ fn display_name(name: &HeaderName) -> &'static str {
     match name.as_str() {
         "x-business-id" => "X-Business-Id",
         "idempotency-key" => "Idempotency-Key",
+        "x-decimal-format" => "X-Decimal-Format",
         "if-match" => "If-Match",
         "authorization" => "Authorization",
         _ => "headers",
@@ -135,6 +137,19 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
         return Err(Error::field("Idempotency-Key", format!("must be 1 to {MOST_KEY} printable characters")).into());
     }
     Ok(Some(key.to_owned()))
+}
+
+/// How decimals are answered: as numbers unless it is said, or as texts.
+pub(crate) const NUMBERS: &str = "number";
+pub(crate) const TEXTS: &str = "string";
+
+/// Whether decimals are wanted as texts.
+pub(crate) fn asks_for_texts(headers: &HeaderMap) -> Result<bool, Failure> {
+    match single(headers, &DECIMAL_FORMAT)? {
+        None | Some(NUMBERS) => Ok(false),
+        Some(TEXTS) => Ok(true),
+        Some(_) => Err(Error::field(display_name(&DECIMAL_FORMAT), format!("must be {NUMBERS} or {TEXTS}")).into()),
+    }
 }
 
 /// The tags of `If-Match` or `If-None-Match`, without quotes; weak ones only where they may match.

@@ -4,6 +4,7 @@
 //! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
 use crate::error::{Error, FieldErrors, Result};
+use crate::expand::EXPANDED;
 use crate::json::{Path, WHOLE, strict};
 use books::aside;
 use schemars::generate::SchemaSettings;
@@ -21,6 +22,8 @@ pub struct Shape {
     open: bool,
     /// A text, a number or a flag, which has no members.
     plain: bool,
+    /// Whether records that it names may be answered beside it.
+    expands: bool,
 }
 
 /// What has no members.
@@ -34,6 +37,22 @@ impl Shape {
     /// Whether a member has this name.
     pub fn names(&self, name: &str) -> bool {
         self.open || self.fields.contains_key(name)
+    }
+
+    /// Whether it is said to have a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
+    /// The members that are lists of objects, each with what its elements are.
+    pub fn lists(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.fields.iter().filter_map(|(name, field)| Some((name.as_str(), field.elements.as_deref()?)))
+    }
+
+    /// The same of a record that may be answered with those that it names.
+    #[must_use]
+    pub fn expanding(self) -> Self {
+        Self { expands: true, ..self }
     }
 
     /// What stands under this name; of a list, in each of its elements.
@@ -103,6 +122,8 @@ impl Shape {
                     match self.fields.get(name) {
                         Some(field) => field.check(shown, member, &inner, faults),
                         None if shown.is_some() || faults.is_full() => {}
+                        // What was answered beside a record comes back with it.
+                        None if name == EXPANDED && record.is_some_and(|record| record.expands) => {}
                         None => faults.add(inner.told(), self.unknown(name)),
                     }
                 }

@@ -14,6 +14,7 @@ use crate::operation::{Confirmation, Done, Prepared, shown};
 use crate::resource::Resource;
 use crate::rows::Weighed;
 use answers::Ask;
+use books::access::Business;
 use books::auth::password::NewPassword;
 use books::cx::Cx;
 use books::database::lane::BoxFuture;
@@ -112,7 +113,7 @@ pub struct OptionalBody {
     pub example: fn() -> Value,
 }
 
-type Prepare = fn(&[u8]) -> Result<Arc<dyn Prepared>>;
+type Prepare = fn(Option<&Business>, &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// How an action is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -151,7 +152,7 @@ impl Produced {
             None => Self::page_of(query, page),
             Some(fields) => {
                 let items = chosen(fields, &page.items).map_err(Error::internal)?;
-                Self::page_of(query, &Page { items, total: page.total })
+                Self::page_of(query, &Page { items, total: page.total, walked: page.walked.clone() })
             }
         }
     }
@@ -161,10 +162,11 @@ impl Produced {
         #[derive(Serialize)]
         struct Body<'p, V> {
             items: &'p [V],
-            pagination: Pagination,
+            pagination: &'p Pagination,
         }
-        let pagination = Pagination::of(query, page.total);
-        let text = serde_json::to_string(&Body { items: &page.items, pagination }).map_err(Error::internal)?;
+        let pagination = Pagination::of_page(query, page);
+        let body = Body { items: &page.items, pagination: &pagination };
+        let text = serde_json::to_string(&body).map_err(Error::internal)?;
         Ok(Self { pagination: Some(pagination), ..Self::text(text) })
     }
 }
@@ -296,7 +298,7 @@ pub fn action<A: Act>() -> Extra {
             method: A::METHOD,
             body: A::example()
                 .map(|example| OptionalBody { schema: SchemaGenerator::subschema_for::<A::Input>, example }),
-            prepare: |bytes| {
+            prepare: |_, bytes| {
                 let bytes = if bytes.is_empty() { b"{}" } else { bytes };
                 let shape = Shape::of_input::<A::Input>();
                 Ok(Arc::new(PreparedAct::<A>(body::read(bytes, &shape, &Shape::default(), A::check)?)))
@@ -306,8 +308,13 @@ pub fn action<A: Act>() -> Extra {
 }
 
 impl Writing {
-    pub fn prepare(&self, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
-        (self.prepare)(bytes)
+    /// One that does several operations, and answers what each came to.
+    pub const fn of_several(body: OptionalBody, prepare: Prepare) -> Self {
+        Self { kind: ReplyKind::Answered, method: ActMethod::Post, body: Some(body), prepare }
+    }
+
+    pub fn prepare(&self, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+        (self.prepare)(business, bytes)
     }
 }
 
@@ -368,5 +375,5 @@ async fn read_history<R: Resource>(cx: &Cx<'_>, id: Option<RecordId>, query: &Li
         audit_log::Model { address, ..row }
     });
     let items = crate::changes::shown(cx, rows.collect()).await?;
-    Produced::page(query, &Page { items, total: total.into() })
+    Produced::page(query, &Page::of(items, total))
 }

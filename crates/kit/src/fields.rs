@@ -67,6 +67,15 @@ impl Fields {
         self.0.keys().map(String::as_str)
     }
 
+    /// Whether a member is answered, of the record or of what stands within one of its members.
+    pub fn shows(&self, within: Option<&str>, member: &str) -> bool {
+        let here = match within {
+            Some(list) => self.0.get(list),
+            None => Some(self),
+        };
+        here.is_some_and(|here| here.0.is_empty() || here.0.contains_key(member))
+    }
+
     /// Leaves of a value what was asked for.
     pub fn keep(&self, value: &mut Value) {
         match value {

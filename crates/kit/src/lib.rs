@@ -5,6 +5,9 @@
 
 pub mod body;
 pub mod changes;
+mod cursor;
+mod elsewhere;
+pub mod expand;
 pub mod extra;
 pub mod feed;
 pub mod fields;
@@ -13,6 +16,8 @@ pub mod list;
 pub mod master;
 pub mod operation;
 pub mod outline;
+pub mod page;
+mod part;
 pub mod reference;
 pub mod resource;
 pub mod rows;

@@ -4,13 +4,14 @@ use crate::body::Shape;
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::FieldErrors;
+use crate::expand::{self, Path};
 use crate::fields::Fields;
 use crate::ids::RecordId;
 use crate::money::Money;
+pub use crate::page::{Page, Pagination, Total, Walk, Walked};
 use crate::quoting::quoted;
 use books::cx::Point;
 use schema::aliases::Named;
-use serde::Serialize;
 use std::collections::HashSet;
 
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
@@ -90,12 +91,15 @@ pub enum Direction {
 
 /// What may be asked of a list, or of another read.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is what may be asked for, by its own name")]
 pub struct Offer<'o> {
     pub parameters: &'o [Parameter],
     /// Whether the answer comes in pages.
     pub paged: bool,
     /// Whether there is `sort` and `q`, and by what it sorts.
     pub sorts: Option<&'static [&'static str]>,
+    /// Whether there is `cursor`.
+    pub by_key: bool,
     /// Whether there is `updatedSince`: its records say when they were changed.
     pub dated: bool,
     /// Whether there is `asOf` and `knownAt`.
@@ -104,6 +108,8 @@ pub struct Offer<'o> {
     pub shows: Option<&'o Shape>,
     /// What `view=summary` shows of them, where it can be asked for.
     pub summary: &'o [&'static str],
+    /// The records that they name, which `expand` may ask for.
+    pub expands: &'o [Path],
 }
 
 /// A list as it was asked for.
@@ -118,76 +124,17 @@ pub struct ListQuery {
     pub point: Point,
     /// What is answered of each record; all of it where nothing is said.
     pub fields: Option<Fields>,
+    /// What is answered beside them.
+    pub expand: Vec<Path>,
+    /// How a walk from page to page goes on, where it is one.
+    pub walk: Option<Walk>,
 }
+
+/// Longer than any cursor.
+const LONGEST_CURSOR: usize = 8_000;
 
 /// The words of `view`.
 pub const VIEWS: [&str; 2] = ["full", "summary"];
-
-/// One page of records and how many there are in all.
-#[derive(Debug)]
-pub struct Page<V> {
-    pub items: Vec<V>,
-    pub total: Total,
-}
-
-/// How many records match: all of them, or as many as were counted before counting ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Total {
-    Exactly(u64),
-    AtLeast(u64),
-}
-
-impl Total {
-    pub const fn count(self) -> u64 {
-        match self {
-            Self::Exactly(count) | Self::AtLeast(count) => count,
-        }
-    }
-
-    const fn is_lower_bound(self) -> bool {
-        matches!(self, Self::AtLeast(_))
-    }
-}
-
-impl From<u64> for Total {
-    fn from(count: u64) -> Self {
-        Self::Exactly(count)
-    }
-}
-
-/// Where a page stands among its siblings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Pagination {
-    /// Records that match, on all pages.
-    pub total_count: u64,
-    /// Pages at this page size.
-    pub total_pages: u64,
-    /// This page, from 1.
-    pub current_page: u64,
-    /// Whether counting ended before all were counted: then more match than `totalCount` says, there are more pages than
-    /// `totalPages` says, and the later a page is, the more of them it tells of. Absent where all were counted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(default)]
-    pub is_lower_bound: bool,
-}
-
-impl Pagination {
-    pub fn of(query: &ListQuery, total: impl Into<Total>) -> Self {
-        let total = total.into();
-        Self {
-            total_count: total.count(),
-            total_pages: total.count().div_ceil(query.page_size),
-            current_page: query.page,
-            is_lower_bound: total.is_lower_bound(),
-        }
-    }
-
-    /// The only page of what is one record.
-    pub const fn of_one() -> Self {
-        Self { total_count: 1, total_pages: 1, current_page: 1, is_lower_bound: false }
-    }
-}
 
 impl ListQuery {
     pub fn parse(offer: &Offer<'_>, pairs: &QueryPairs) -> Result<Self, FieldErrors> {
@@ -202,6 +149,8 @@ impl ListQuery {
             filters: Vec::new(),
             point: Point::default(),
             fields: None,
+            expand: Vec::new(),
+            walk: None,
         };
         for (name, text) in pairs {
             if !offer.knows(name) {
@@ -228,6 +177,13 @@ impl ListQuery {
                     None => faults.add("updatedSince", NOT_A_TIME),
                 },
                 "fields" | "view" if offer.shows.is_some() => query.choose(offer, name, text, &mut faults),
+                "cursor" if text.is_empty() => query.walk = Some(Walk::Begins),
+                "cursor" if text.len() > LONGEST_CURSOR => faults.add("cursor", "is longer than any cursor"),
+                "cursor" => query.walk = Some(Walk::Behind(text.clone())),
+                "expand" if !offer.expands.is_empty() => match expand::parse(text, offer.expands) {
+                    Ok(paths) => query.expand = paths,
+                    Err(why) => faults.add("expand", why),
+                },
                 "asOf" if offer.in_time => match text.parse() {
                     Ok(day) => query.point.as_of = Some(day),
                     Err(crate::day::NotADay) => faults.add("asOf", crate::day::NotADay.to_string()),
@@ -250,6 +206,12 @@ impl ListQuery {
             if !pairs.iter().any(|(name, _)| name == parameter.name) {
                 faults.add(parameter.name, "is required");
             }
+        }
+        if query.walk.is_some() && pairs.iter().any(|(name, _)| name == "page") {
+            faults.add("page", "must not be given beside cursor");
+        }
+        if let Some(why) = expand::unseen(&query.expand, query.fields.as_ref()) {
+            faults.add("expand", why);
         }
         if faults.is_empty() { Ok(query) } else { Err(faults) }
     }
@@ -295,12 +257,16 @@ impl Offer<'_> {
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);
         let fields = self.shows.iter().map(|_| "fields");
         let view = ["view"].into_iter().filter(|_| !self.summary.is_empty());
+        let cursor = ["cursor"].into_iter().filter(|_| self.by_key);
+        let expand = ["expand"].into_iter().filter(|_| !self.expands.is_empty());
         paged
             .chain(listed)
             .chain(dated)
             .chain(in_time)
             .chain(fields)
             .chain(view)
+            .chain(expand)
+            .chain(cursor)
             .chain(self.parameters.iter().map(|parameter| parameter.name))
     }
 

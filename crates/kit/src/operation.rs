@@ -1,10 +1,13 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
 use crate::body::{self, Shape};
+use crate::elsewhere;
 use crate::error::{Error, Result};
+use crate::expand::{self, ByIds, Path};
 use crate::extra::{self, ActMethod, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
 use crate::list::{FilterValue, ListQuery, Offer, Parameter};
+pub use crate::part::{CameTo, Failed, Part};
 use crate::resource::{About, Record, Resource, Scope};
 use books::access::Business;
 use books::auth::password::NewPassword;
@@ -25,6 +28,8 @@ pub enum Verb {
     Get,
     Create,
     Update,
+    /// Replaces the record that is called so elsewhere, or makes it.
+    Upsert,
     Delete,
     /// One of its extras, by its place among them.
     Extra(usize),
@@ -60,6 +65,8 @@ pub enum ReplyKind {
     Created,
     Updated,
     Deleted,
+    /// What several operations came to.
+    Answered,
 }
 
 /// A record, already written as JSON.
@@ -73,7 +80,11 @@ pub struct Shown {
 /// What a write came to.
 pub enum Done {
     Record(Shown),
+    /// A record that was not there before, where it might have been.
+    Made(Shown),
     Deleted(RecordId),
+    /// Several operations, each with what it came to.
+    Several(Vec<Part>),
 }
 
 /// How a caller proves once more that it is them.
@@ -179,7 +190,7 @@ fn shown_as<V: Record>(query: &ListQuery, view: &V) -> Result<Shown> {
     Ok(Shown { id: view.id(), version: view.version(), json: value.to_string() })
 }
 
-type Prepare = fn(&ResourceOperations, Option<&Business>, Verb, &[u8]) -> Result<Arc<dyn Prepared>>;
+type Prepare = fn(&ResourceOperations, Option<&Business>, (Verb, Option<&str>), &[u8]) -> Result<Arc<dyn Prepared>>;
 
 /// One resource, erased.
 #[expect(clippy::struct_excessive_bools, reason = "each is a constant of the resource by its own name")]
@@ -191,8 +202,14 @@ pub struct ResourceOperations {
     pub in_time: bool,
     /// Whether `updatedSince` can be asked for.
     pub dated: bool,
+    /// Whether `cursor` can.
+    pub by_key: bool,
     /// What `view=summary` shows of a record; nothing where it cannot be asked for.
     pub summary: Vec<&'static str>,
+    /// The records that its own name, which `expand` may ask for.
+    pub expands: Vec<Path>,
+    /// How its records are read where others name them.
+    pub by_ids: Option<ByIds>,
     /// Whether an answer stands as long as nothing changes in the company that it was asked in.
     pub cached: bool,
     /// Members of its records that are shown once and never kept.
@@ -208,6 +225,8 @@ pub struct ResourceOperations {
     pub input_schema: fn(&mut SchemaGenerator) -> Schema,
     pub view_schema: fn(&mut SchemaGenerator) -> Schema,
     standard: &'static [Verb],
+    /// Whether its records are made and replaced by what they are called elsewhere.
+    upserts: bool,
     input_shape: Shape,
     view_shape: Shape,
     prepare: Prepare,
@@ -221,13 +240,19 @@ impl ResourceOperations {
         if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Create) {
             extras.push(extra::history::<R>());
         }
-        let view_shape = Shape::of_record::<R::View>();
+        let (input_shape, view_shape) = (Shape::of_input::<R::Input>(), Shape::of_record::<R::View>());
+        let expands = if R::SCOPE == Scope::Business { expand::paths(&view_shape) } else { Vec::new() };
+        let view_shape = if expands.is_empty() { view_shape } else { view_shape.expanding() };
         Self {
+            expands,
+            by_ids: R::BY_IDS,
+            upserts: elsewhere::is_kept::<R>(&input_shape),
             key: R::KEY,
             scope: R::SCOPE,
             about: R::ABOUT,
             in_time: R::IN_TIME,
             dated: R::DATED,
+            by_key: R::BY_KEY,
             summary: R::OUTLINE
                 .map_or(&[][..], |outline| outline.members)
                 .iter()
@@ -245,14 +270,20 @@ impl ResourceOperations {
             input_schema: SchemaGenerator::subschema_for::<R::Input>,
             view_schema: SchemaGenerator::subschema_for::<R::View>,
             standard: R::VERBS,
-            input_shape: Shape::of_input::<R::Input>(),
+            input_shape,
             view_shape,
-            prepare: |operations, business, verb, bytes| {
+            prepare: |operations, business, (verb, record), bytes| {
                 if verb == Verb::Delete {
                     return Ok(Arc::new(PreparedDelete::<R>(PhantomData)));
                 }
                 let check = |input| R::check(business, input);
-                let draft = body::read::<R::Input, _>(bytes, &operations.input_shape, &operations.view_shape, check)?;
+                let read = |bytes: &[u8]| body::read(bytes, &operations.input_shape, &operations.view_shape, check);
+                if verb == Verb::Upsert {
+                    let external_id = record.ok_or(Error::NotFound)?;
+                    let draft = read(&elsewhere::named(external_id, bytes)?)?;
+                    return Ok(elsewhere::prepared::<R>(external_id, draft));
+                }
+                let draft = read(bytes)?;
                 Ok(match verb {
                     Verb::Create => Arc::new(PreparedCreate::<R>(draft)),
                     _ => Arc::new(PreparedUpdate::<R>(draft)),
@@ -276,13 +307,14 @@ impl ResourceOperations {
 
     /// Everything that can be done with the resource.
     pub fn verbs(&self) -> impl Iterator<Item = Verb> {
-        self.standard.iter().copied().chain((0..self.extras.len()).map(Verb::Extra))
+        let upsert = Some(Verb::Upsert).filter(|_| self.upserts);
+        self.standard.iter().copied().chain(upsert).chain((0..self.extras.len()).map(Verb::Extra))
     }
 
     pub fn extra(&self, verb: Verb) -> Option<&Extra> {
         match verb {
             Verb::Extra(place) => self.extras.get(place),
-            Verb::List | Verb::Get | Verb::Create | Verb::Update | Verb::Delete => None,
+            Verb::List | Verb::Get | Verb::Create | Verb::Update | Verb::Upsert | Verb::Delete => None,
         }
     }
 
@@ -294,13 +326,16 @@ impl ResourceOperations {
                 ActMethod::Delete => Method::Delete,
             },
             (Verb::Create, _) => Method::Post,
-            (Verb::Update, _) => Method::Put,
+            (Verb::Update | Verb::Upsert, _) => Method::Put,
             (Verb::Delete, _) => Method::Delete,
         }
     }
 
     /// What follows the collection's path: nothing, `/{id}`, `/{id}/post`, `/tree`.
     pub fn path(&self, verb: Verb) -> String {
+        if verb == Verb::Upsert {
+            return elsewhere::PATH.to_owned();
+        }
         let record = if self.names_record(verb) { "/{id}" } else { "" };
         match self.extra(verb).map(|extra| extra.segment) {
             None | Some("") => record.to_owned(),
@@ -312,7 +347,8 @@ impl ResourceOperations {
         match verb {
             Verb::List | Verb::Get => Action::View,
             Verb::Create => Action::Create,
-            Verb::Update => Action::Edit,
+            // What it makes needs the right to make it as well.
+            Verb::Update | Verb::Upsert => Action::Edit,
             Verb::Delete => Action::Delete,
             Verb::Extra(_) => self.extra(verb).map_or(Action::View, |extra| extra.action),
         }
@@ -334,7 +370,7 @@ impl ResourceOperations {
             Verb::List => ReplyKind::Listed,
             Verb::Get => ReplyKind::Found,
             Verb::Create => ReplyKind::Created,
-            Verb::Update => ReplyKind::Updated,
+            Verb::Update | Verb::Upsert => ReplyKind::Updated,
             Verb::Delete => ReplyKind::Deleted,
             Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
                 Some(Does::Writes(writing)) => writing.kind,
@@ -343,10 +379,10 @@ impl ResourceOperations {
         }
     }
 
-    /// Whether it names one record.
+    /// Whether it names one record, by its identifier or by what it is called elsewhere.
     pub fn names_record(&self, verb: Verb) -> bool {
         match verb {
-            Verb::Get | Verb::Update | Verb::Delete => true,
+            Verb::Get | Verb::Update | Verb::Upsert | Verb::Delete => true,
             Verb::List | Verb::Create => false,
             Verb::Extra(_) => self.extra(verb).is_some_and(|extra| extra.on == On::Record),
         }
@@ -354,7 +390,7 @@ impl ResourceOperations {
 
     pub fn body_need(&self, verb: Verb) -> BodyNeed {
         match verb {
-            Verb::Create | Verb::Update => BodyNeed::Required,
+            Verb::Create | Verb::Update | Verb::Upsert => BodyNeed::Required,
             Verb::Extra(_) if self.method(verb) == Method::Post => BodyNeed::Optional,
             Verb::List | Verb::Get | Verb::Delete | Verb::Extra(_) => BodyNeed::None,
         }
@@ -371,6 +407,7 @@ impl ResourceOperations {
             Verb::Get => "Get",
             Verb::Create => "Create",
             Verb::Update => "Update",
+            Verb::Upsert => "Upsert",
             Verb::Delete => "Delete",
             Verb::Extra(_) => self.extra(verb).map_or("", |extra| extra.name),
         };
@@ -390,29 +427,38 @@ impl ResourceOperations {
                 paged: true,
                 sorts: Some(self.about.sorts),
                 dated: self.dated,
+                by_key: self.by_key,
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
+                expands: &self.expands,
             },
             Verb::Get => Offer {
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
+                expands: &self.expands,
                 ..Offer::default()
             },
             Verb::Extra(_) => match self.extra(verb).map(|extra| &extra.does) {
                 Some(Does::Reads(reading)) => reading.offer(),
                 Some(Does::Writes(_)) | None => Offer::default(),
             },
-            Verb::Create | Verb::Update | Verb::Delete => Offer::default(),
+            Verb::Create | Verb::Update | Verb::Upsert | Verb::Delete => Offer::default(),
         }
     }
 
-    pub fn prepare(&self, verb: Verb, business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared>> {
+    /// `record` is what the path names.
+    pub fn prepare(
+        &self,
+        (verb, record): (Verb, Option<&str>),
+        business: Option<&Business>,
+        bytes: &[u8],
+    ) -> Result<Arc<dyn Prepared>> {
         match self.extra(verb).map(|extra| &extra.does) {
-            Some(Does::Writes(writing)) => writing.prepare(bytes),
+            Some(Does::Writes(writing)) => writing.prepare(business, bytes),
             Some(Does::Reads(_)) => Err(Error::internal("a read has nothing to prepare")),
-            None => (self.prepare)(self, business, verb, bytes),
+            None => (self.prepare)(self, business, (verb, record), bytes),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Resources, declared once: paths, permissions, documentation and the tests' matrices follow from that.
 
 use crate::error::{FieldErrors, Result};
+use crate::expand::ByIds;
 use crate::extra::Extra;
 use crate::ids::RecordId;
 use crate::list::{ListQuery, Page, Parameter};
@@ -77,6 +78,8 @@ pub trait Resource: Send + Sync + 'static {
     const VERBS: &'static [Verb] = &Verb::STANDARD;
     /// Whether its figures can be asked for at an earlier point in time.
     const IN_TIME: bool = false;
+    /// Whether a list of it can be walked along by `cursor`.
+    const BY_KEY: bool = true;
     /// Whether its records change at times that are known, so that `updatedSince` can be asked for.
     const DATED: bool = true;
     /// What the columns of a row say of a record, which is what `view=summary` shows, where that can be asked for.
@@ -85,6 +88,8 @@ pub trait Resource: Send + Sync + 'static {
     const CACHED: bool = true;
     /// Members of its records that are shown once, to whoever asked for them, and never kept.
     const SECRETS: &'static [&'static str] = &[];
+    /// How records of it are read that others name, where these may be asked for beside them.
+    const BY_IDS: Option<ByIds> = None;
     /// Whether its writes may change people, which stands in the installation's log as well.
     const CHANGES_PEOPLE: bool = false;
     /// Whether it tells of calls: those that were only counted so far are written down before it is read.

@@ -20,6 +20,8 @@ use sea_orm::{
 use std::collections::HashMap;
 use words::codes::kept_in;
 
+mod walking;
+
 pub type Column<M> = <<M as Rows>::Entity as EntityTrait>::Column;
 pub type Row<M> = <<M as Rows>::Entity as EntityTrait>::Model;
 
@@ -120,6 +122,8 @@ pub trait Read<M: Rows>: Send + Sync {
     fn read(cx: &Cx<'_>, rows: Select<M::Entity>) -> impl Future<Output = Result<Vec<Self::Of>>> + Send;
     fn key(of: &Self::Of) -> Option<RecordId>;
     fn weight(of: &Self::Of) -> usize;
+    /// What it has in a column that lists are sorted by.
+    fn value(of: &Self::Of, column: Column<M>) -> Result<sea_orm::Value>;
 }
 
 /// All that is in them.
@@ -142,6 +146,10 @@ impl<M: Rows> Read<M> for Whole {
 
     fn weight(row: &Row<M>) -> usize {
         M::weight(row)
+    }
+
+    fn value(row: &Row<M>, column: Column<M>) -> Result<sea_orm::Value> {
+        Ok(row.get(column))
     }
 }
 
@@ -174,8 +182,8 @@ pub fn parameters<M: Rows>() -> Vec<Parameter> {
 }
 
 pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::View>> {
-    let Page { items, total } = found::<M, Whole>(cx, query).await?;
-    Ok(Page { items: M::views(cx, items).await?, total })
+    let Page { items, total, walked } = found::<M, Whole>(cx, query).await?;
+    Ok(Page { items: M::views(cx, items).await?, total, walked })
 }
 
 /// The rows of a page, as much of them as is read.
@@ -201,8 +209,8 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
     if order.is_empty() {
         order.extend(M::ABOUT.sorts.first().map(|&name| (name, Direction::Ascending)));
     }
-    if offset >= total.count() {
-        return Ok(Page { items: Vec::new(), total });
+    if offset >= total.count() && query.walk.is_none() {
+        return Ok(Page::of(Vec::new(), total));
     }
     let last = order.first().map_or(Direction::Ascending, |(_, direction)| *direction);
     let mut sorted_by = Vec::new();
@@ -229,6 +237,10 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
             ordered(rows, (*column, by), if ascends { Order::Asc } else { Order::Desc }, nulls)
         })
     };
+    if let Some(walk) = &query.walk {
+        let order = (&sorted_by[..], apart);
+        return walking::on::<M, R>(cx, (walk, query.page_size), (rows, total), order, sorted).await;
+    }
     // Of rows that are long the keys of a page are found first: what narrows a list stands in the indexes that they are in.
     let near = if M::MAY_WEIGH && !query.is_of_all() { 0 } else { NEAR };
     let mut rows = if backwards {
@@ -243,7 +255,7 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
     if backwards {
         rows.reverse();
     }
-    Ok(Page { items: rows, total })
+    Ok(Page::of(rows, total))
 }
 
 /// So many are counted, and fewer where words are looked for in the rows themselves; who asks for a page beyond them has all
@@ -459,6 +471,18 @@ pub async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
 pub async fn one<M: Rows, R: Read<M>>(cx: &Cx<'_>, id: RecordId) -> Result<R::Of> {
     let rows = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id));
     R::read(cx, rows).await?.pop().ok_or(Error::NotFound)
+}
+
+/// Records that others name, in the order in which they do, as a list of JSON.
+pub async fn by_ids<M: Rows>(cx: &Cx<'_>, ids: &[RecordId]) -> Result<String> {
+    if ids.is_empty() {
+        return Ok("[]".into());
+    }
+    let rows = M::Entity::find().filter(M::reach(cx)?).filter(among(cx, M::ID, ids.iter().copied()));
+    let mut rows = rows.models(&cx.db).await?;
+    let places: HashMap<RecordId, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
+    rows.sort_by_key(|row| <Whole as Read<M>>::key(row).and_then(|id| places.get(&id).copied()));
+    serde_json::to_string(&M::views(cx, rows).await?).map_err(Error::internal)
 }
 
 pub async fn get<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<M::View> {

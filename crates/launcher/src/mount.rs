@@ -21,8 +21,8 @@ use http_kit::failure::Failure;
 use http_kit::handler::{Caller, Operation, ahead, failed_plainly};
 use http_kit::pages;
 use http_kit::request::{
-    Arrival, BUSINESS_ID, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT, RATE_LIMIT_REMAINING,
-    RATE_LIMIT_RESET, REQUEST_ID,
+    Arrival, BUSINESS_ID, DECIMAL_FORMAT, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT,
+    RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, REQUEST_ID,
 };
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::quoting::quoted;
@@ -378,7 +378,7 @@ fn compression() -> CompressionLayer<SizeAbove> {
 
 /// Pages of exactly these origins may call.
 fn cors(origins: &[String]) -> CorsLayer {
-    let exposed: [HeaderName; 14] = [
+    let exposed: [HeaderName; 15] = [
         header::ETAG,
         header::LOCATION,
         header::LINK,
@@ -387,6 +387,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         ERROR_CODE,
         IDEMPOTENCY_REPLAYED,
         DRY_RUN,
+        DECIMAL_FORMAT,
         RATE_LIMIT,
         RATE_LIMIT_REMAINING,
         RATE_LIMIT_RESET,
@@ -404,6 +405,7 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::IF_NONE_MATCH,
             BUSINESS_ID,
             IDEMPOTENCY_KEY,
+            DECIMAL_FORMAT,
             REQUEST_ID,
         ])
         .expose_headers(exposed)

@@ -5,6 +5,7 @@ mod call;
 mod caller;
 mod converting;
 mod copying;
+mod expanding;
 mod guessing;
 mod joining;
 mod leave;
@@ -218,7 +219,8 @@ fn check_password_chosen(principal: &Principal, resource: &ResourceOperations, v
 
 /// The record that the path names, where the verb needs one.
 fn named_record(call: &Call) -> Result<Option<RecordId>> {
-    if !call.resource.names_record(call.verb) {
+    // One that is named by what it is called elsewhere is looked for in the lane.
+    if !call.resource.names_record(call.verb) || call.verb == Verb::Upsert {
         return Ok(None);
     }
     let id = call.id.as_deref().and_then(RecordId::parse);

@@ -290,6 +290,8 @@ mod tests {
                 filters: filters.collect(),
                 point: Point::default(),
                 fields: None,
+                expand: Vec::new(),
+                walk: None,
             };
             let found = asked(&query).map_err(|why| said(Err::<(), _>(why)));
             assert_eq!(found, expected.map_err(str::to_owned), "{after:?} {limit:?}");

@@ -76,6 +76,8 @@ impl Resource for Currencies {
     type Input = CurrencyInput;
     type Draft = ();
     type View = CurrencyView;
+    // They are as many as there are.
+    const BY_KEY: bool = false;
 
     fn parameters() -> Vec<Parameter> {
         PARAMETERS.to_vec()
@@ -137,7 +139,7 @@ fn listed(base: &str, latest: &HashMap<String, (Rate, Day)>, query: &ListQuery) 
     let total = all.len() as u64;
     let skipped = usize::try_from((query.page - 1).saturating_mul(query.page_size)).unwrap_or(usize::MAX);
     let size = usize::try_from(query.page_size).unwrap_or(usize::MAX);
-    Page { items: all.into_iter().skip(skipped).take(size).collect(), total: total.into() }
+    Page::of(all.into_iter().skip(skipped).take(size).collect(), total)
 }
 
 fn matches(one: &CurrencyView, query: &ListQuery) -> bool {
@@ -170,6 +172,8 @@ mod tests {
             filters,
             point: Point::default(),
             fields: None,
+            expand: Vec::new(),
+            walk: None,
         }
     }
 

@@ -253,6 +253,8 @@ mod tests {
                 filters: filters.to_vec(),
                 point: Point::default(),
                 fields: None,
+                expand: Vec::new(),
+                walk: None,
             };
             uses.iter().map(|one| is_asked_for(one, &query)).collect::<Vec<_>>()
         };

@@ -53,6 +53,7 @@ impl Resource for Parties {
     type Input = PartyInput;
     type Draft = Columns<Column>;
     type View = PartyView;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(kit::rows::by_ids::<Self>(cx, ids)));
 
     fn extras() -> Vec<Extra> {
         relations::extras()

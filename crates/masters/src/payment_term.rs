@@ -87,6 +87,7 @@ impl Resource for PaymentTerms {
     type Input = PaymentTermInput;
     type Draft = Columns<Column>;
     type View = PaymentTermView;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(kit::rows::by_ids::<Self>(cx, ids)));
 
     fn example() -> serde_json::Value {
         json!({

@@ -173,6 +173,7 @@ impl Resource for TaxCodeRecords {
     type Input = TaxCodeInput;
     type Draft = Columns<Column>;
     type View = TaxCodeView;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(kit::rows::by_ids::<Self>(cx, ids)));
 
     fn example() -> serde_json::Value {
         json!({

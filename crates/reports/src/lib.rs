@@ -247,7 +247,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             rows: sheet.rows,
             totals: sheet.totals,
             checks: sheet.checks,
-            pagination,
+            pagination: pagination.clone(),
         };
         Ok(Produced { pagination, ..aside::computed(|| Produced::json(&view))? })
     })

@@ -102,6 +102,7 @@ keys! {
     Permissions: "permission", "Permissions", "permissions", KEPT, People;
     ApiKeys: "apiKey", "API keys", "apiKeys", MADE, People;
     DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ, People;
+    Batch: "batch", "Batch", "batch", OWN, Books;
     Profile: "profile", "Your account", "profile", OWN, Books;
     Sessions: "session", "Your sessions", "sessions", OWN, Books;
     InstallationLog: "installationLog", "Installation log", "installationLog", OWN, Books;

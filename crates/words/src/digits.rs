@@ -23,6 +23,16 @@ impl fmt::Display for DecimalFault {
     }
 }
 
+/// Whether a fault says that a number has more decimals than are kept of it: as it is read, or in a currency. It comes as a
+/// text, because what reads JSON hands on no other.
+pub(crate) fn is_too_precise(fault: &str) -> bool {
+    let of_places = fault.strip_prefix("must have at most ").is_some_and(|rest| {
+        let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        rest.starts_with(" decimal places")
+    });
+    of_places || fault.starts_with("has more decimal places than ")
+}
+
 /// Reads a plain decimal into units of ten to the minus `places`, or says why not.
 pub(crate) fn parse_scaled(text: &str, places: u32) -> Result<i64, DecimalFault> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -136,6 +146,19 @@ pub(crate) fn literal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_decimals_are_told_apart_from_all_else() {
+        for places in [0, 2, 6, 12] {
+            let fault = DecimalFault::TooPrecise { places }.to_string();
+            assert!(is_too_precise(&fault) && is_too_precise(&format!("{fault} in EUR")), "{fault}");
+        }
+        assert!(is_too_precise("has more decimal places than the currency"));
+        for other in [DecimalFault::NotADecimal, DecimalFault::TooLarge] {
+            assert!(!is_too_precise(&other.to_string()));
+        }
+        assert!(!is_too_precise("must have at most 500 members"));
+    }
 
     #[test]
     fn every_number_is_written_digit_for_digit() {

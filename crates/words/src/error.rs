@@ -1,5 +1,6 @@
 //! What can go wrong, named once. The dialects only render it; nothing here knows a status code.
 
+use crate::digits;
 pub use crate::error_code::Code;
 use crate::ids::BusinessId;
 use crate::quoting::clipped;
@@ -12,7 +13,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Every fault of a request by its JSON path: `lines[1].quantity` -> messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FieldErrors(IndexMap<String, Vec<String>>);
+pub struct FieldErrors {
+    fields: IndexMap<String, Vec<String>>,
+    /// What all of them are told by, once there is one.
+    code: Option<Code>,
+}
 
 /// More faults than a person reads; what is beyond is not worth an attacker's while either.
 const MOST_FAULTS: usize = 100;
@@ -31,35 +36,60 @@ impl FieldErrors {
     }
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        let message = message.into();
+        // Wherever a number is read or judged: that it has too many decimals is told by a code of its own.
+        let code = if digits::is_too_precise(&message) { Code::ScaleExceeded } else { Code::ValidationFailed };
+        self.add_as(code, field, message);
+    }
+
+    /// A fault with a code of its own, which is told where all faults have it. Faults of several kinds are told as what they
+    /// have in common.
+    pub fn add_as(&mut self, code: Code, field: impl Into<String>, message: impl Into<String>) {
+        self.code = match self.code {
+            Some(other) if other != code => Some(Code::ValidationFailed),
+            Some(_) | None => Some(code),
+        };
         let (field, message) = (cut(field.into(), LONGEST_PATH), cut(message.into(), LONGEST_MESSAGE));
-        if self.is_full() && !self.0.contains_key(&field) {
+        if self.is_full() && !self.fields.contains_key(&field) {
             return;
         }
-        let messages = self.0.entry(field).or_default();
+        let messages = self.fields.entry(field).or_default();
         if messages.len() < MOST_OF_ONE_FIELD && !messages.contains(&message) {
             messages.push(message);
         }
     }
 
+    /// What they are told by.
+    pub fn code(&self) -> Code {
+        self.code.unwrap_or(Code::ValidationFailed)
+    }
+
     pub fn extend(&mut self, other: Self) {
-        for (field, messages) in other.0 {
+        self.extend_under(|field| field, other);
+    }
+
+    /// The faults of a part, whose fields are called so in the whole.
+    pub fn extend_under(&mut self, called: impl Fn(String) -> String, part: Self) {
+        let code = part.code();
+        for (field, messages) in part.fields {
+            let field = called(field);
             for message in messages {
-                self.add(field.clone(), message);
+                self.add_as(code, field.clone(), message);
             }
         }
     }
 
     /// Whether looking for more faults is in vain.
     pub fn is_full(&self) -> bool {
-        self.0.len() >= MOST_FAULTS
+        self.fields.len() >= MOST_FAULTS
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fields.is_empty()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
-        self.0.iter()
+        self.fields.iter()
     }
 }
 
@@ -108,8 +138,20 @@ pub enum Error {
     /// What is stored is not what the server wrote: somebody changed it behind its back, or the disk did. It says what, for the
     /// log and for whoever proves the books.
     Tampered { business: BusinessId, what: String },
+    /// One of several operations that are done all or none.
+    OfOperation(Box<OfOperation>),
     /// A bug or a broken database. The detail is for the log alone.
     Internal(String),
+}
+
+/// Why operations that are done all or none are not done: one of them failed.
+#[derive(Debug, Clone)]
+pub struct OfOperation {
+    /// Its place among them, from 0.
+    pub place: usize,
+    pub error: Error,
+    /// What it says of fields, each called as in the whole.
+    pub errors: FieldErrors,
 }
 
 /// A state of the books that forbids a change.
@@ -161,10 +203,26 @@ impl Error {
         Self::Internal(detail.to_string())
     }
 
+    /// What it says of fields.
+    pub fn into_fields(self) -> FieldErrors {
+        match self {
+            Self::Validation(errors) | Self::NotAllowed { errors, .. } => errors,
+            Self::Conflict(conflict) => conflict.errors,
+            Self::OfOperation(failed) => failed.errors,
+            _ => FieldErrors::default(),
+        }
+    }
+
+    /// Whether it is the request that is at fault, or the books that do not allow it: not the server.
+    pub const fn is_of_the_caller(&self) -> bool {
+        !matches!(self, Self::Unavailable(_) | Self::TooSlow { .. } | Self::Tampered { .. } | Self::Internal(_))
+    }
+
     /// The stable machine code that travels in `X-Error-Code`.
     pub fn code(&self) -> Code {
         match self {
-            Self::Validation(_) => Code::ValidationFailed,
+            Self::Validation(errors) => errors.code(),
+            Self::OfOperation(failed) => failed.error.code(),
             Self::MalformedJson(_) => Code::MalformedJson,
             Self::Unauthenticated(_) => Code::Unauthenticated,
             Self::SecondFactor => Code::TotpRequired,
@@ -194,6 +252,7 @@ impl Error {
     pub fn title(&self) -> String {
         match self {
             Self::Validation(_) => "Validation failed".into(),
+            Self::OfOperation(failed) => failed.error.title(),
             Self::MalformedJson(why) => format!("The body is not valid JSON: {}", clipped(why, LONGEST_REASON)),
             Self::Unauthenticated(why) => (*why).into(),
             Self::Forbidden { permission } => format!("You need the permission {permission} for this"),
@@ -256,6 +315,19 @@ impl From<DbErr> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faults_of_one_kind_are_told_by_its_code() {
+        let mut faults = FieldErrors::default();
+        faults.add_as(Code::ScaleExceeded, "amount", "has too many decimals");
+        faults.add_as(Code::ScaleExceeded, "lines[0].amount", "has too many decimals");
+        assert_eq!(Error::from(faults.clone()).code(), Code::ScaleExceeded);
+        let mut whole = FieldErrors::default();
+        whole.extend(faults);
+        assert_eq!(whole.code(), Code::ScaleExceeded);
+        whole.add("name", "is required");
+        assert_eq!(Error::from(whole).code(), Code::ValidationFailed);
+    }
 
     #[test]
     fn faults_are_bounded_in_every_direction() {

@@ -39,6 +39,10 @@ macro_rules! codes {
 codes! {
     /// Fields of the body, parameters of the query or headers are at fault; `errors` names each of them with its path.
     ValidationFailed = "validation_failed", "Correct what `errors` names. All faults are told at once. Nothing was written.";
+    /// A number has more decimals than are kept of it: an amount more than its currency has.
+    ScaleExceeded = "scale_exceeded", "Round the values that `errors` names, and send them again. Nothing was written.";
+    /// An operation of a batch refers to what no operation before it answers.
+    UnknownReference = "unknown_reference", "Look at the place that `errors` names: a reference is the `id` of an earlier operation and a member of its answer, such as `op1.id`.";
     /// The body is no JSON.
     MalformedJson = "malformed_json", "Look at the place that the message names: a comma too many, a quote too few, or an empty body.";
     /// There is no token, or it is malformed, expired, revoked, or of somebody who may not sign in; or the name or the password is wrong.

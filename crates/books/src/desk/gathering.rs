@@ -141,6 +141,10 @@ impl Desk {
         self.inner().rehearsed = Some(Vec::new());
     }
 
+    pub fn is_rehearsing(&self) -> bool {
+        self.inner().rehearsed.is_some()
+    }
+
     /// What the rehearsal has posted. It ends with this.
     pub fn rehearsed(&self) -> Vec<Rehearsed> {
         self.inner().rehearsed.take().into_iter().flatten().collect()

@@ -9,7 +9,7 @@ use super::standing::{days_overdue, left};
 use crate::clock::Instant;
 use crate::currency::Currency;
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{Amount, BookMoney, Money};
 use crate::stored::AsJson;
@@ -112,6 +112,18 @@ impl<D: Document> Read<D> for Briefly {
     fn weight(_: &Brief) -> usize {
         0
     }
+
+    fn value(brief: &Brief, column: Column) -> Result<sea_orm::Value> {
+        Ok(match column {
+            Column::Id => brief.id.into(),
+            Column::Date => brief.date.into(),
+            Column::Number => brief.number.clone().into(),
+            Column::BaseTotal => brief.base_total.into(),
+            Column::CreatedAt => brief.created_at.into(),
+            Column::UpdatedAt => brief.updated_at.into(),
+            other => return Err(Error::internal(format!("no list of documents is sorted by {other:?}"))),
+        })
+    }
 }
 
 /// A brief, with what the company knows of what it names.
@@ -205,16 +217,16 @@ pub(crate) const fn outline<D: Document>() -> Outline {
 
 async fn list<D: Document>(cx: &Cx<'_>, query: &ListQuery) -> Result<Produced> {
     let names = asked(query, MEMBERS)?;
-    let Page { items, total } = rows::found::<D, Briefly>(cx, query).await?;
+    let Page { items, total, walked } = rows::found::<D, Briefly>(cx, query).await?;
     let told = |brief| Ok(Told { names: &names, by: Outlined::of::<D>(cx, brief)? });
     let items = items.into_iter().map(told).collect::<Result<Vec<_>>>()?;
-    Produced::page_of(query, &Page { items, total })
+    Produced::page_of(query, &Page { items, total, walked })
 }
 
 async fn get<D: Document>(cx: &Cx<'_>, id: RecordId, query: &ListQuery) -> Result<Shown> {
     let names = asked(query, MEMBERS)?;
     let by = Outlined::of::<D>(cx, rows::one::<D, Briefly>(cx, id).await?)?;
     let version = by.brief.version;
-    let json = serde_json::to_string(&Told { names: &names, by }).map_err(crate::error::Error::internal)?;
+    let json = serde_json::to_string(&Told { names: &names, by }).map_err(Error::internal)?;
     Ok(Shown { id, version, json })
 }

@@ -21,6 +21,18 @@ pub(crate) fn filters() -> Vec<Filter<Column>> {
         Filter::at_least("dateFrom", "Documents of this day or later.", Reads::Day, Column::Date),
         Filter::at_most("dateTo", "Documents of this day or earlier.", Reads::Day, Column::Date),
         Filter::equal("number", "The document with this number.", Reads::Text, Column::Number),
+        Filter::at_least(
+            "numberFrom",
+            "Documents with this number or one behind it, letter by letter.",
+            Reads::Text,
+            Column::Number,
+        ),
+        Filter::at_most(
+            "numberTo",
+            "Documents with this number or one before it, letter by letter.",
+            Reads::Text,
+            Column::Number,
+        ),
         Filter::equal("reference", "Documents with this reference.", Reads::Text, Column::Reference),
         Filter::equal("currency", "Documents in this currency.", Reads::Text, Column::Currency),
         Filter::looking("accountId", "Documents that name or move this account.", Reads::Identifier, naming_account),

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use ledger_core::error::{Code, Conflict, Error, FieldErrors, Unavailable};
+use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
 use ledger_core::resource::operation::{BodyNeed, ResourceOperations, Verb};
 
@@ -121,7 +122,8 @@ pub(super) fn faults(resource: &ResourceOperations, verb: Verb) -> Vec<Fault> {
     if resource.writes(verb) {
         faults.extend([Fault::Conflict, Fault::IdempotencyMismatch]);
     }
-    if resource.writes(verb) && resource.names_record(verb) {
+    let is_of_several = resource.reply_kind(verb) == ReplyKind::Answered;
+    if resource.writes(verb) && (resource.names_record(verb) || is_of_several) {
         faults.extend([Fault::PreconditionFailed, Fault::PreconditionRequired]);
     }
     if resource.body_need(verb) != BodyNeed::None {

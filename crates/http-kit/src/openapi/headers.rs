@@ -1,7 +1,9 @@
 //! The headers of answers, each of them.
 
+use super::parameters::DECIMAL_FORMAT;
 use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use crate::failure::{Failure, status};
+use crate::request::TEXTS;
 use aide::openapi::{Header, HeaderStyle, ParameterSchemaOrContent, ReferenceOr, Response};
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
@@ -13,17 +15,22 @@ use schemars::Schema;
 use serde_json::{Value, json};
 
 /// What a success of an operation says beside its body.
-pub(super) fn of_success(response: Response, resource: &ResourceOperations, verb: Verb) -> Response {
+pub(super) fn of_success(
+    response: Response,
+    resource: &ResourceOperations,
+    (verb, kind): (Verb, ReplyKind),
+) -> Response {
     let mut response = response;
-    let kind = resource.reply_kind(verb);
     match kind {
         ReplyKind::Found => add(&mut response, "ETag", tag_of_read()),
         ReplyKind::Created | ReplyKind::Updated => add(&mut response, "ETag", tag_of_write()),
-        ReplyKind::Listed | ReplyKind::Deleted => {}
+        ReplyKind::Listed | ReplyKind::Deleted | ReplyKind::Answered => {}
     }
     if kind == ReplyKind::Created {
         add(&mut response, "Location", text("The path of the record.", EXAMPLE_ID));
     }
+    let texts = "`string` where decimals are texts, because that was asked for.";
+    add(&mut response, DECIMAL_FORMAT, header(texts, &json!({"type": "string", "enum": [TEXTS]}), TEXTS));
     if resource.writes(verb) {
         let rehearsed = "`true` when this was a rehearsal, of which nothing is kept.";
         add(&mut response, "X-Dry-Run", header(rehearsed, &json!({"type": "boolean"}), true));

@@ -27,15 +27,16 @@ use fault::{Fault, faults};
 use indexmap::IndexMap;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
+use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
-use parameters::{path_parameter, verb_parameters};
+use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use words::{code, needed, success_words, words};
 
 /// The label of the API's release.
@@ -48,6 +49,8 @@ const COMPANY: &str = "business";
 const FORMAT_CSV: &str = "x-format-csv";
 
 const EXAMPLE_ID: &str = "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02";
+/// What another system may call it.
+const EXAMPLE_ELSEWHERE: &str = "shop-4711";
 /// What a read of it is told apart by.
 const EXAMPLE_TAG: &str =
     "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02-1-6c1f4f0e9d3b7a2586e0c4d1b39f7a5e2d8c6b40f1a3957e8d2c4b6a09e1f375";
@@ -214,7 +217,11 @@ impl Document {
             }
         }
         if resource.names_record(verb) {
-            parameters.push(path_parameter("id", "The identifier of the record.", EXAMPLE_ID));
+            let (about, example) = match verb {
+                Verb::Upsert => ("What the record is called elsewhere: its `externalId`.", EXAMPLE_ELSEWHERE),
+                _ => ("The identifier of the record.", EXAMPLE_ID),
+            };
+            parameters.push(path_parameter("id", about, example));
         }
         parameters.extend(verb_parameters(resource, verb));
         let kind = resource.reply_kind(verb);
@@ -226,12 +233,22 @@ impl Document {
                 self.success::<D>(message(kind), &name, payload, example, success_words(kind))
             }
         };
-        let mut success = headers::of_success(success, resource, verb);
+        let mut success = headers::of_success(success, resource, (verb, kind));
         if verb == Verb::Create {
             success.links = links::of_new::<D>(resource, |id| self.operation_id::<D>(id));
         }
         let status = if kind == ReplyKind::Created { 201 } else { 200 };
         let mut responses = self.responses::<D>(status, success, &faults(resource, verb));
+        if verb == Verb::Upsert {
+            let payload = self.payload(resource, verb);
+            let (name, example) = self.answer(resource, verb);
+            let made = ReplyKind::Created;
+            let success = self.success::<D>(message(made), &name, payload, example, success_words(made));
+            let mut success = headers::of_success(success, resource, (verb, made));
+            success.links = links::of_new::<D>(resource, |id| self.operation_id::<D>(id));
+            responses.responses.insert(StatusCode::Code(201), ReferenceOr::Item(success));
+            responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
+        }
         if verb == Verb::Get {
             let unchanged = Response {
                 description: "The same would be said as with the tag in `If-None-Match`.".into(),
@@ -242,7 +259,9 @@ impl Document {
             responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
         }
         let request_body = self.request_body(resource, verb).map(ReferenceOr::Item);
-        let mut extensions = extensions::<D>(needed(resource, verb), message(kind));
+        // One that may have made the record says so by its status.
+        let said = if verb == Verb::Upsert { "" } else { message(kind) };
+        let mut extensions = extensions::<D>(needed(resource, verb), said);
         if resource.csv(verb).is_some() {
             description +=
                 " With `.csv` behind the path, or with `format=csv`, it is answered as comma-separated values.";
@@ -273,6 +292,7 @@ impl Document {
             ReferenceOr::Item(Parameter::Query { parameter_data, .. }) => {
                 !whole.contains(&parameter_data.name.as_str())
             }
+            ReferenceOr::Item(Parameter::Header { parameter_data, .. }) => parameter_data.name != DECIMAL_FORMAT,
             ReferenceOr::Item(_) | ReferenceOr::Reference { .. } => true,
         });
         operation.operation_id = Some(self.operation_id::<D>(csv_operation(resource, verb)));
@@ -345,17 +365,21 @@ impl Document {
     fn payload(&mut self, resource: &ResourceOperations, verb: Verb) -> Schema {
         let record = (answering(resource, verb).view_schema)(&mut self.output);
         match verb {
-            Verb::Get | Verb::Create | Verb::Update | Verb::Extra(_) => record,
+            Verb::Get | Verb::Create | Verb::Update | Verb::Upsert | Verb::Extra(_) => record,
             Verb::List => {
                 let pagination = self.output.subschema_for::<Pagination>();
                 self.examples.keep(&pagination, json!(Pagination::of_one()));
                 let name = format!("{}Page", reference_name(&record));
+                let mut properties = json!({"items": {"type": "array", "items": record}, "pagination": pagination});
+                if !resource.expands.is_empty() {
+                    properties[EXPANDED] = self.expanded().to_value();
+                }
                 self.component(
                     name,
                     json_schema!({
                         "type": "object",
                         "description": format!("One page of {}.", resource.about.many),
-                        "properties": {"items": {"type": "array", "items": record}, "pagination": pagination},
+                        "properties": properties,
                         "required": ["items", "pagination"]
                     }),
                 )
@@ -374,6 +398,22 @@ impl Document {
                 }),
             ),
         }
+    }
+
+    /// The records that an answer names, beside it.
+    fn expanded(&mut self) -> Schema {
+        let mut lists = Map::new();
+        for resource in registry().iter().filter(|resource| resource.by_ids.is_some()) {
+            let record = (resource.view_schema)(&mut self.output);
+            let about = format!("Each of the {} that are named, once.", resource.about.many);
+            let list = json!({"type": "array", "items": record, "description": about});
+            lists.insert(resource.key.stem().to_owned(), list);
+        }
+        let about = "The records that `expand` asked for; of each resource that it names there is a list.";
+        let schema = json_schema!({
+            "type": "object", "description": about, "properties": lists, "examples": [{"parties": []}]
+        });
+        self.component("Expanded".into(), schema)
     }
 
     fn component(&mut self, name: String, schema: Schema) -> Schema {

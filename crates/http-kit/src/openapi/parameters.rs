@@ -1,11 +1,13 @@
 //! The parameters of an operation: in the path, the query and the headers.
 
 use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
-use crate::request::MOST_KEY;
+use crate::request::{MOST_KEY, NUMBERS, TEXTS};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
+use ledger_core::resource::expand::Path;
+use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
-    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Parameter as Filter, Reads, VIEWS,
+    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Offer, Parameter as Filter, Reads, VIEWS,
 };
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use schemars::Schema;
@@ -23,6 +25,11 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     }
     if offer.sorts.is_some() {
         parameters.extend(list_parameters(resource));
+    }
+    if offer.by_key {
+        let about = "Empty to begin a walk along the list, then the `nextCursor` of the page before: the next page begins behind \
+                     the last record that was answered, whatever came and went since. The order stays, and there is no `page`.";
+        parameters.push(query_parameter("cursor", about, json!({"type": "string", "maxLength": 8_000})));
     }
     if offer.dated {
         let instant = json!({"type": "string", "format": "date-time"});
@@ -52,6 +59,9 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let views = json!({"type": "string", "enum": VIEWS, "default": VIEWS[0]});
         parameters.push(narrowing(query_parameter("view", &about, views)));
     }
+    if !offer.expands.is_empty() {
+        parameters.push(expand(&offer));
+    }
     if resource.writes(verb) {
         let about = "`true` to have everything checked and computed, and nothing kept. The answer then has `postings`, the \
                      journal lines that would be made.";
@@ -67,7 +77,32 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let about = "An `ETag` that a read gave; if the same would be said once more, the answer is 304.";
         parameters.push(tag_parameter("If-None-Match", about, EXAMPLE_TAG));
     }
+    if resource.media(verb).first() == Some(&Media::Json) {
+        parameters.push(decimal_format());
+    }
     parameters
+}
+
+fn expand(offer: &Offer<'_>) -> Parameter {
+    let names: Vec<String> = offer.expands.iter().map(Path::text).collect();
+    let about = format!(
+        "Records that are answered beside those that name them, separated by commas, at most 5: {}. The answer then has \
+         `expanded`, with a list of each resource in which each record stands once; what names them stays as it is. To see \
+         them needs their own permission.",
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    );
+    let one = format!("({})", names.join("|").replace('.', "\\."));
+    query_parameter("expand", &about, json!({"type": "string", "pattern": format!("^{one}(,{one})*$")}))
+}
+
+/// What the header is called, by which decimals are answered as texts.
+pub(super) const DECIMAL_FORMAT: &str = "X-Decimal-Format";
+
+fn decimal_format() -> Parameter {
+    let about = "`string` to have every decimal of the answer as a text with the same digits, such as `\"10.10\"`, where the \
+                 schema has a `number`: for programs that read numbers into binary floats. Whole numbers stay as they are.";
+    let formats = json!({"type": "string", "enum": [NUMBERS, TEXTS], "default": NUMBERS});
+    header_parameter(DECIMAL_FORMAT, about, formats)
 }
 
 /// Said in the document as well: whoever holds an answer against its schema is to know that members may be missing.

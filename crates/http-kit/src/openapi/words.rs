@@ -55,6 +55,15 @@ pub(super) fn words(resource: &ResourceOperations, verb: Verb) -> (String, Strin
                  read-only fields in it are ignored. With `If-Match` it is refused when someone else was faster."
             ),
         ),
+        Verb::Upsert => (
+            format!("Create or replace {} by its externalId", about.one),
+            format!(
+                "Replaces the {noun} with this `externalId` as a whole, or makes it: 200 or 201. What is sent twice is \
+                 done once. The `{{id}}` of the path is the identifier elsewhere, which the body may leave out. To make one \
+                 needs the permission `{}` too.",
+                permission(resource.key, Action::Create)
+            ),
+        ),
         Verb::Delete if is_document => (
             format!("Delete {}", about.one),
             format!(
@@ -80,6 +89,7 @@ pub(super) const fn success_words(kind: ReplyKind) -> &'static str {
         ReplyKind::Created => "The record that was made.",
         ReplyKind::Updated => "The record as it is now.",
         ReplyKind::Deleted => "It is gone.",
+        ReplyKind::Answered => "What each operation came to.",
     }
 }
 

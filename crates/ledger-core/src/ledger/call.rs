@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
+use crate::resource::decimals::as_texts;
 use ::books::audit::Origin;
 use ::books::cx::{Expectation, version_tag};
 use kit::extra::Media;
 use kit::feed::Feed;
 use kit::list::Pagination;
-use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
+use kit::operation::{CameTo, Done, Part, ReplyKind, ResourceOperations, Shown, Verb};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use words::texts::hex;
@@ -41,6 +42,9 @@ pub struct Reply {
     pub json: String,
     /// The record and its version, for `Location` and `ETag`.
     pub record: Option<(RecordId, i64)>,
+    /// What each came to, where it was several operations. Dialects write the JSON of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub several: Option<Vec<Part>>,
     #[serde(skip)]
     pub pagination: Option<Pagination>,
     #[serde(skip)]
@@ -64,12 +68,38 @@ impl Reply {
         let tag = version_tag(id, version);
         Some(match self.kind {
             ReplyKind::Found => format!("{tag}-{}", hex(digest(&SHA256, self.json.as_bytes()).as_ref())),
-            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted => tag,
+            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted | ReplyKind::Answered => {
+                tag
+            }
         })
     }
 
-    pub(super) fn deleted(id: RecordId) -> Self {
-        Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+    /// What a write came to.
+    pub(crate) fn of_done(kind: ReplyKind, done: Done) -> Self {
+        match done {
+            Done::Record(shown) => Self::of(kind, shown),
+            Done::Made(shown) => Self::of(ReplyKind::Created, shown),
+            Done::Deleted(id) => {
+                Self::plain(ReplyKind::Deleted, serde_json::json!({"id": id, "deleted": true}).to_string())
+            }
+            Done::Several(parts) => Self { several: Some(parts), ..Self::plain(kind, String::new()) },
+        }
+    }
+
+    /// The same with its decimals as texts.
+    pub fn with_texts(self, resource: &ResourceOperations, verb: Verb) -> Result<Self> {
+        let Some(parts) = self.several else {
+            return Ok(Self { json: as_texts(resource, verb, &self.json)?, ..self });
+        };
+        let told = |part: Part| {
+            Ok(match part.came_to {
+                CameTo::Done { kind, json } => {
+                    Part { came_to: CameTo::Done { kind, json: as_texts(resource, verb, &json)? }, ..part }
+                }
+                CameTo::Failed(_) => part,
+            })
+        };
+        Ok(Self { several: Some(parts.into_iter().map(told).collect::<Result<_>>()?), ..self })
     }
 
     /// What may be kept of it.
@@ -87,7 +117,16 @@ impl Reply {
     }
 
     pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
-        Self { kind, media: Media::Json, json, record: None, pagination: None, replayed: false, dry_run: false }
+        Self {
+            kind,
+            media: Media::Json,
+            json,
+            record: None,
+            several: None,
+            pagination: None,
+            replayed: false,
+            dry_run: false,
+        }
     }
 }
 

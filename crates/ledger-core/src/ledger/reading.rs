@@ -1,5 +1,6 @@
 //! Reads: each in its turn, and each ends with who asked for it.
 
+use super::expanding;
 use super::leave::{Judged, Leave};
 use super::{Answer, Call, Ledger, Proof, Reply, named_record};
 use crate::books::verify;
@@ -16,7 +17,7 @@ use ::books::security::Event;
 use kit::extra::{Media, Produced, Weight};
 use kit::feed::{Feed, Portions, Round};
 use kit::list::{DEFAULT_PAGE_SIZE, ListQuery, Parameter, Reads};
-use kit::operation::{ReplyKind, ResourceOperations, Verb};
+use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
 use schema::business;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
@@ -109,9 +110,14 @@ impl Question {
         match (self.call.verb, self.id) {
             (Verb::List, _) => {
                 let produced = resource.list(&cx, &self.query).await?;
-                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, produced.text) })
+                let text = expanding::expanded(&cx, &self.query, self.call.verb, produced.text).await?;
+                Ok(Reply { pagination: produced.pagination, ..Reply::plain(ReplyKind::Listed, text) })
             }
-            (Verb::Get, Some(id)) => Ok(Reply::of(ReplyKind::Found, resource.get(&cx, id, &self.query).await?)),
+            (Verb::Get, Some(id)) => {
+                let shown = resource.get(&cx, id, &self.query).await?;
+                let json = expanding::expanded(&cx, &self.query, self.call.verb, shown.json).await?;
+                Ok(Reply::of(ReplyKind::Found, Shown { json, ..shown }))
+            }
             _ => Ok(told(ReplyKind::Listed, self.produced(&cx).await?)),
         }
     }

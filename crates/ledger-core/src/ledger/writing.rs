@@ -21,7 +21,7 @@ use ::books::fair::{Kind, Who as Asking};
 use ::books::stock::{Ahead, Wish};
 use documents::entry;
 use kit::list;
-use kit::operation::{Done, Prepared, ReplyKind};
+use kit::operation::{Prepared, ReplyKind};
 use kit::resource::Scope;
 use masters::user as user_records;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ impl Ledger {
         let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.scope == Scope::Business));
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
-            let prepared = resource.prepare(verb, asked_of.as_deref(), &body)?;
             let record = record.as_deref();
+            let prepared = resource.prepare((verb, record), asked_of.as_deref(), &body)?;
             let command =
                 if is_claimed { Some(fingerprint::command(resource, verb, said_of, record, &body)?) } else { None };
             Ok((prepared, command))
@@ -242,10 +242,7 @@ impl Write {
         if self.changes_people {
             desk.open_installation(transaction).await?;
         }
-        let reply = match self.prepared.run(&cx, self.id).await? {
-            Done::Record(shown) => Reply::of(self.kind, shown),
-            Done::Deleted(id) => Reply::deleted(id),
-        };
+        let reply = Reply::of_done(self.kind, self.prepared.run(&cx, self.id).await?);
         Box::pin(documents::follow_up(&cx)).await?;
         if self.dry_run {
             // Nothing of it happened.
@@ -258,7 +255,9 @@ impl Write {
             desk.keep_key(idempotency::kept(claim, &kept)?);
         }
         if self.dry_run {
-            return self.rehearsed(&cx, reply, desk.rehearsed()).await;
+            let lines = desk.rehearsed();
+            // Of several operations each shows its own.
+            return if reply.several.is_some() { Ok(reply) } else { self.rehearsed(&cx, reply, lines).await };
         }
         Ok(reply)
     }
@@ -268,12 +267,7 @@ impl Write {
         if self.judged.business.is_none() {
             return Ok(reply);
         }
-        let postings = serde_json::to_string(&entry::postings(cx, lines).await?).map_err(Error::internal)?;
-        let json = match reply.json.strip_suffix('}') {
-            Some(members) => format!("{members},\"postings\":{postings}}}"),
-            None => reply.json,
-        };
-        Ok(Reply { json, ..reply })
+        Ok(Reply { json: entry::with_postings(cx, reply.json, lines).await?, ..reply })
     }
 }
 

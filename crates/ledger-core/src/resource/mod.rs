@@ -3,6 +3,8 @@
 //! To add one: write its room in `masters` or `documents`, add its key in `schema`, and its line in the room's
 //! `operations()`. Paths, permissions, documentation and the tests' matrices follow from that.
 
+pub mod batch;
+pub mod decimals;
 pub mod registry;
 pub mod verification;
 
@@ -11,7 +13,7 @@ pub use documents::{
     receipt_note, sales_invoice, sales_order,
 };
 pub use kit::resource::{About, NoRecord, Record, Resource, Scope};
-pub use kit::{body, extra, list};
+pub use kit::{body, expand, extra, list};
 pub use masters::{account, api_key, business, party, tax_code};
 pub use schema::key::ResourceKey;
 

@@ -1,5 +1,6 @@
 //! The registry: everything that is done for each resource starts here.
 
+use crate::resource::batch::Batch;
 use crate::resource::verification::Verification;
 use kit::operation::{ResourceOperations, Verb};
 use kit::resource::Resource;
@@ -10,6 +11,7 @@ static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| {
     rooms.extend(documents::operations());
     rooms.extend(reports::operations());
     rooms.push(ResourceOperations::of::<Verification>());
+    rooms.push(ResourceOperations::of::<Batch>());
     rooms.sort_by_key(|one| one.key);
     rooms
 });
@@ -63,7 +65,7 @@ mod tests {
     fn every_example_passes_its_own_checks() {
         for operations in registry().iter().filter(|operations| operations.verbs().any(|verb| verb == Verb::Create)) {
             let body = operations.example.to_string();
-            if let Err(error) = operations.prepare(Verb::Create, None, body.as_bytes()) {
+            if let Err(error) = operations.prepare((Verb::Create, None), None, body.as_bytes()) {
                 panic!("{:?}: {error:?}", operations.key);
             }
         }
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_empty_body_names_every_field_that_is_missing() {
-        let missing = |operations: &ResourceOperations| match operations.prepare(Verb::Create, None, b"{}") {
+        let missing = |operations: &ResourceOperations| match operations.prepare((Verb::Create, None), None, b"{}") {
             Err(Error::Validation(faults)) => faults.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(),
             _ => Vec::new(),
         };

@@ -158,6 +158,7 @@ impl Resource for Accounts {
     type Input = AccountInput;
     type Draft = Columns<Column>;
     type View = AccountView;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(kit::rows::by_ids::<Self>(cx, ids)));
 
     fn extras() -> Vec<Extra> {
         vec![Extra {

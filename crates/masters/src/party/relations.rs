@@ -191,10 +191,7 @@ async fn read_open_items(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -
             currency: row.currency,
         })
     };
-    Produced::page(
-        query,
-        &Page { items: found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total: total.into() },
-    )
+    Produced::page(query, &Page::of(found.into_iter().map(item).collect::<Result<Vec<_>>>()?, total))
 }
 
 /// What is due today is not late yet.

@@ -1,0 +1,193 @@
+//! Records that an answer names, beside it.
+//!
+//! Owns: which may be asked for by `expand`, and which records a page names. What is answered of a record stays as it is: who
+//! reads it may send it back.
+
+use crate::body::Shape;
+use crate::error::{Error, Result};
+use crate::fields::Fields;
+use crate::ids::RecordId;
+use books::cx::Cx;
+use books::database::lane::BoxFuture;
+use schema::key::ResourceKey;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Beside what else is answered.
+pub const EXPANDED: &str = "expanded";
+
+/// More paths are asked for in more requests.
+const MOST: usize = 5;
+/// More records are read as pages of their own.
+const MOST_RECORDS: usize = 1_000;
+
+/// Records of a resource by their identifiers, in that order, as a list of JSON.
+pub type ByIds = for<'c> fn(&'c Cx<'c>, &'c [RecordId]) -> BoxFuture<'c, Result<String>>;
+
+/// What a member names.
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    name: &'static str,
+    member: &'static str,
+    of: ResourceKey,
+}
+
+const NAMED: &[Named] = &[
+    Named { name: "party", member: "partyId", of: ResourceKey::Parties },
+    Named { name: "item", member: "itemId", of: ResourceKey::Items },
+    Named { name: "account", member: "accountId", of: ResourceKey::Accounts },
+    Named { name: "taxCode", member: "taxCodeId", of: ResourceKey::TaxCodes },
+    Named { name: "paymentTerm", member: "paymentTermId", of: ResourceKey::PaymentTerms },
+];
+
+/// What may be asked for: what a record names, or what each element of one of its lists does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    within: Option<String>,
+    named: &'static Named,
+}
+
+/// All that records of a shape name.
+pub fn paths(shape: &Shape) -> Vec<Path> {
+    let here = |shape: &Shape, within: Option<&str>| {
+        let named: Vec<Path> = NAMED
+            .iter()
+            .filter(|named| shape.has(named.member))
+            .map(|named| Path { within: within.map(str::to_owned), named })
+            .collect();
+        named
+    };
+    let lists = shape.lists().flat_map(|(name, element)| here(element, Some(name)));
+    here(shape, None).into_iter().chain(lists).collect()
+}
+
+impl Path {
+    pub fn text(&self) -> String {
+        match &self.within {
+            Some(list) => format!("{list}.{}", self.named.name),
+            None => self.named.name.to_owned(),
+        }
+    }
+
+    /// The resource whose records it names.
+    pub fn of(&self) -> ResourceKey {
+        self.named.of
+    }
+
+    /// The identifiers that stand there in a record.
+    fn found<'r>(&'r self, record: &'r Value) -> impl Iterator<Item = &'r str> {
+        let list = self.within.as_ref().map(|list| record[list].as_array().into_iter().flatten());
+        let own = self.within.is_none().then_some(record);
+        let here = own.into_iter().chain(list.into_iter().flatten());
+        here.filter_map(|one| one[self.named.member].as_str())
+    }
+
+    fn is_among(&self, fields: &Fields) -> bool {
+        fields.shows(self.within.as_deref(), self.named.member)
+    }
+}
+
+/// The paths that are asked for, out of those that there are.
+pub fn parse(text: &str, offered: &[Path]) -> Result<Vec<Path>, String> {
+    let mut asked: Vec<Path> = Vec::new();
+    for part in text.split(',') {
+        let Some(path) = offered.iter().find(|path| path.text() == part) else {
+            let all: Vec<String> = offered.iter().map(Path::text).collect();
+            return Err(format!("must name some of {}, separated by commas", all.join(", ")));
+        };
+        if asked.contains(path) {
+            return Err(format!("names {part} twice"));
+        }
+        asked.push(path.clone());
+    }
+    if asked.len() > MOST { Err(format!("must name at most {MOST}")) } else { Ok(asked) }
+}
+
+/// Why what is asked for cannot be found: less is answered of a record than names it.
+pub fn unseen(paths: &[Path], fields: Option<&Fields>) -> Option<String> {
+    let fields = fields?;
+    let hidden = paths.iter().find(|path| !path.is_among(fields))?;
+    Some(format!("names {}, of which {} is not among the fields that are answered", hidden.text(), hidden.named.member))
+}
+
+/// The records of a resource that are named at some paths, each once, in the order in which they are.
+pub fn named(paths: &[Path], of: ResourceKey, records: &[Value]) -> Result<Vec<RecordId>> {
+    let mut seen = HashSet::new();
+    let all =
+        records.iter().flat_map(|record| paths.iter().filter(|path| path.of() == of).map(move |path| (record, path)));
+    let all = all.flat_map(|(record, path)| path.found(record)).filter_map(RecordId::parse);
+    let named: Vec<RecordId> = all.filter(|id| seen.insert(*id)).collect();
+    if named.len() > MOST_RECORDS {
+        let why = format!("names more than {MOST_RECORDS} {} on this page; ask for shorter pages", of.stem());
+        return Err(Error::field("expand", why));
+    }
+    Ok(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::JsonSchema;
+    use serde::Serialize;
+    use serde_json::json;
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        id: String,
+        item_id: Option<String>,
+        account_id: Option<String>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(rename_all = "camelCase")]
+    struct Record {
+        id: String,
+        version: i64,
+        party_id: String,
+        lines: Vec<Line>,
+        tags: Vec<String>,
+    }
+
+    fn offered() -> Vec<Path> {
+        paths(&Shape::of_record::<Record>())
+    }
+
+    #[test]
+    fn what_a_record_names_may_be_asked_for() {
+        let texts: Vec<String> = offered().iter().map(Path::text).collect();
+        assert_eq!(texts, ["party", "lines.item", "lines.account"]);
+        assert!(parse("party,lines.item", &offered()).is_ok());
+        for wrong in ["", "party,", "partyId", "lines", "lines.party", "party,party"] {
+            assert!(parse(wrong, &offered()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_record_is_named_once_in_the_order_of_the_page() {
+        let id = |number: u128| RecordId(uuid::Uuid::from_u128(number));
+        let line = |item: Option<RecordId>| json!({"id": "l", "itemId": item});
+        let records = [
+            json!({"partyId": id(2), "lines": [line(Some(id(9))), line(None)]}),
+            json!({"partyId": id(1), "lines": [line(Some(id(8))), line(Some(id(9)))]}),
+            json!({"partyId": id(2), "lines": []}),
+        ];
+        let asked = parse("party,lines.item", &offered()).unwrap_or_default();
+        let found = |of| named(&asked, of, &records).unwrap_or_default();
+        assert_eq!(found(ResourceKey::Parties), [id(2), id(1)]);
+        assert_eq!(found(ResourceKey::Items), [id(9), id(8)]);
+        assert_eq!(found(ResourceKey::Accounts), []);
+    }
+
+    #[test]
+    fn what_is_not_answered_names_nothing() {
+        let shape = Shape::of_record::<Record>();
+        let asked = parse("party,lines.item", &offered()).unwrap_or_default();
+        let hidden = |fields: &str| unseen(&asked, Fields::parse(fields, &shape).ok().as_ref());
+        assert_eq!(hidden("partyId,lines.itemId"), None);
+        assert_eq!(hidden("partyId,lines"), None);
+        assert!(hidden("partyId,lines.accountId").is_some_and(|why| why.contains("lines.item")));
+        assert!(hidden("lines").is_some_and(|why| why.contains("names party")));
+        assert_eq!(unseen(&asked, None), None);
+    }
+}

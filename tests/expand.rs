@@ -1,0 +1,116 @@
+//! Records that an answer names, beside it.
+
+use crate::harness::server::{DIALECTS, authorised};
+use crate::harness::shop::{Shop, id};
+use crate::harness::{Company, Dialect, Engine, Options, Request, Server, on_both_engines};
+use crate::steps::questions;
+use serde_json::{Value, json};
+
+fn ids(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(id).collect()
+}
+
+on_both_engines! {
+    fn each_record_stands_beside_the_page_once(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let goods = [shop.item(json!({"type": "service", "name": "One"})), shop.item(json!({"type": "service", "name": "Two"}))];
+            let line = |item: &str| json!({"itemId": item, "quantity": 1, "unitPrice": "10"});
+            for _ in 0..3 {
+                shop.sale("2026-11-20", json!([line(&goods[0]), line(&goods[1]), line(&goods[0])]));
+            }
+            let plain = shop.ask("GET", "salesInvoices", "", None).expect(200).data;
+            let mut said = shop.ask("GET", "salesInvoices", "?expand=party", None).expect(200).data;
+            assert_eq!(ids(&said["expanded"]["parties"]), [shop.customer.as_str()]);
+            assert_eq!(said["expanded"].as_object().unwrap().len(), 1);
+            let alone = shop.ask("GET", "parties", &format!("/{}", shop.customer), None).expect(200).data;
+            assert_eq!(said["expanded"]["parties"][0], alone, "as it is answered by itself");
+            said.as_object_mut().unwrap().shift_remove("expanded");
+            assert_eq!(said, plain, "what names it stays as it is");
+
+            let both = shop.ask("GET", "salesInvoices", "?expand=lines.item,party&fields=number,partyId,lines.itemId", None).expect(200).data;
+            assert_eq!(ids(&both["expanded"]["items"]), [&goods[0], &goods[1]]);
+            assert_eq!(both["items"][0].as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "version", "number", "partyId", "lines"]);
+            let none = shop.ask("GET", "salesInvoices", "?expand=party&page=2", None).expect(200).data;
+            assert_eq!((&none["items"], &none["expanded"]), (&json!([]), &json!({"parties": []})));
+        }
+    }
+
+    fn one_that_was_read_so_can_be_sent_back(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let made = shop.sale("2026-11-20", json!([{"quantity": 1, "unitPrice": "10"}]));
+            let path = format!("/{}", id(&made));
+            let read = shop.ask("GET", "salesInvoices", &format!("{path}?expand=party,lines.account"), None).expect(200);
+            assert_eq!(ids(&read.data["expanded"]["parties"]), [shop.customer.as_str()]);
+            assert_eq!(ids(&read.data["expanded"]["accounts"]), [read.data["lines"][0]["accountId"].as_str().unwrap()]);
+            let back = shop.ask("PUT", "salesInvoices", &path, Some(&read.data)).expect(200).data;
+            assert_eq!((&back["version"], back.get("expanded")), (&json!(1), None));
+            // Nobody puts anything else there.
+            let mut other = made.clone();
+            other["lines"][0]["expanded"] = json!({});
+            assert_eq!(shop.ask("PUT", "salesInvoices", &path, Some(&other)).expect(400).fields(), ["lines[0].expanded"]);
+            let mut party = shop.ask("GET", "parties", &format!("/{}", shop.customer), None).expect(200).data;
+            party["expanded"] = json!({});
+            shop.ask("PUT", "parties", &format!("/{}", shop.customer), Some(&party)).expect(200);
+        }
+    }
+
+    fn what_cannot_be_asked_for_is_told(server) {
+        let company = server.company();
+        let only = json!([{"resource": "salesInvoice", "actions": ["view"]}, {"resource": "item", "actions": ["view"]}]);
+        let key = json!({"name": "Sees no parties", "scopes": only});
+        let secret = company.ask(Dialect::B, "POST", "apiKeys", "", Some(&key)).expect(201).data["secret"].as_str().unwrap().to_owned();
+        let narrow = Company { token: secret, ..company.clone() };
+        for dialect in DIALECTS {
+            for wrong in ["warehouse", "", "party,party", "partyId", "lines", "lines.item.taxCode"] {
+                let said = company.ask(dialect, "GET", "salesInvoices", &format!("?expand={wrong}"), None).expect(400);
+                assert_eq!(said.fields(), ["expand"], "{wrong}");
+            }
+            let hidden = company.ask(dialect, "GET", "salesInvoices", "?expand=party&fields=number", None).expect(400);
+            assert_eq!(hidden.fields(), ["expand"]);
+            assert_eq!(company.ask(dialect, "GET", "exchangeRates", "?expand=party", None).expect(400).fields(), ["expand"]);
+            let refused = narrow.ask(dialect, "GET", "salesInvoices", "?expand=party,lines.item", None).expect(403);
+            assert!(refused.title.contains("party.view"), "{}", refused.title);
+            narrow.ask(dialect, "GET", "salesInvoices", "?expand=lines.item", None).expect(200);
+        }
+    }
+
+    fn a_party_that_became_another_is_that_one(server) {
+        let shop = Shop::open(server, Dialect::A);
+        let made = shop.sale("2026-11-20", json!([{"quantity": 1, "unitPrice": "10"}]));
+        let into = shop.company.party(json!({"name": "Whole"}));
+        let merge = json!({"intoPartyId": into["id"]});
+        shop.ask("POST", "parties", &format!("/{}/merge", shop.customer), Some(&merge)).expect(200);
+        let read = shop.ask("GET", "salesInvoices", &format!("/{}?expand=party", id(&made)), None).expect(200).data;
+        assert_eq!(ids(&read["expanded"]["parties"]), [id(&into)]);
+        assert_eq!(read["partyId"], into["id"]);
+    }
+}
+
+/// What stands beside a page is one question more for each resource, however many records it names.
+#[test]
+fn a_page_asks_no_more_for_many_than_for_one() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let server = Server::start(Engine::Sqlite, Options { environment, ..Options::default() }).unwrap();
+    let shop = Shop::open(&server, Dialect::B);
+    let asked = |query: &str| {
+        let request = authorised(Request::new("GET", &format!("/b/api/sales-invoices?{query}")), &shop.company.token);
+        let request = request.header("X-Business-Id", &shop.company.id);
+        questions(&server, || drop(server.send(&request).expect(200)))
+    };
+    let sell = |count: usize| {
+        for number in 0..count {
+            let party = shop.company.party(json!({"name": format!("Party {number}")}));
+            let item = shop.item(json!({"type": "service", "name": format!("Item {number}")}));
+            let line = json!({"itemId": item, "quantity": 1, "unitPrice": "10"});
+            shop.make("salesInvoices", &json!({"date": "2026-11-20", "partyId": party["id"], "lines": [line]}));
+        }
+    };
+    sell(1);
+    let [plain, one] = ["sort=date", "sort=date&expand=party,lines.item"].map(asked);
+    sell(30);
+    let [plain_of_many, many] = ["sort=-date", "sort=-date&expand=party,lines.item"].map(asked);
+    assert!(one > plain, "{one} {plain}");
+    assert_eq!(many - plain_of_many, one - plain, "{plain} and {one} of one invoice, {plain_of_many} and {many} of 31");
+}
