@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs `duet compare` as the owner.
-fn compare(server: &Server, arguments: &[&str]) -> Output {
+pub(crate) fn compare(server: &Server, arguments: &[&str]) -> Output {
     let mut words = vec!["compare".to_owned()];
     words.extend(arguments.iter().map(ToString::to_string));
     if !arguments.contains(&"--left") {
@@ -27,18 +27,18 @@ fn compare(server: &Server, arguments: &[&str]) -> Output {
 }
 
 /// The report of a run that came to its end.
-fn report(output: &Output) -> Value {
+pub(crate) fn report(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn file(name: &str, text: &str) -> String {
+pub(crate) fn file(name: &str, text: &str) -> String {
     let path = fresh_folder("compare").join(name);
     std::fs::write(&path, text).unwrap();
     path.display().to_string()
 }
 
-fn lines(requests: &[Value]) -> String {
+pub(crate) fn lines(requests: &[Value]) -> String {
     let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
     file("requests.jsonl", &lines.join("\n"))
 }
@@ -171,7 +171,7 @@ struct Seeded {
     reported: &'static [&'static str],
 }
 
-fn changed(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
+pub(crate) fn changed(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
     if let Ok(mut body) = serde_json::from_str(&answer.text) {
         change(&mut body);
         answer.text = body.to_string();

@@ -11,6 +11,7 @@ mod audit;
 mod backups;
 mod bodies;
 mod catalogue;
+mod causes;
 mod chosen;
 mod circles;
 mod clients;
