@@ -90,6 +90,7 @@ mod tls;
 mod torn;
 mod trade;
 mod trade_model;
+mod translating;
 mod trusting;
 mod watching;
 mod wires;

@@ -404,13 +404,14 @@ async function importList(event) {
 async function translate() {
   trouble('translate-trouble');
   try {
-    const translated = await ask('translate', { text: $('source').value });
-    $('translated').replaceChildren(...translated.map((one) => {
-      const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, one.curl) }, 'Copy');
-      const attempt = make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here');
-      return make('div', { class: 'card' }, make('h3', {}, `${one.from} to ${one.to}: ${one.operation} `, copy, ' ', attempt),
-        make('pre', { class: 'translation' }, one.curl), make('ul', { class: 'notes' }, one.notes.map((note) => make('li', {}, coded(note)))));
-    }));
+    const { text, told } = await ask('translate', { text: $('source').value });
+    const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, text) }, 'Copy');
+    const said = told.map((one) => {
+      const attempt = one.neutral ? make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here') : null;
+      return make('div', { class: 'card' }, make('h3', {}, one.operation ? `Line ${one.line}: ${one.operation}, ${one.from} to ${one.to} ` : `Line ${one.line} `, attempt),
+        make('ul', { class: 'notes' }, one.warnings.map((note) => make('li', { class: 'trouble' }, coded(note))), one.notes.map((note) => make('li', {}, coded(note)))));
+    });
+    $('translated').replaceChildren(make('div', { class: 'card' }, make('h3', {}, 'Translated ', copy), make('pre', { class: 'translation' }, text)), ...said);
   } catch (error) {
     $('translated').replaceChildren();
     trouble('translate-trouble', error);

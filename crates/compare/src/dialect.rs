@@ -443,7 +443,7 @@ fn decoded(text: &str) -> String {
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const READABLE: &AsciiSet = &UNRESERVED.remove(b',').remove(b':').remove(b'/').remove(b'@');
 
-fn segment(text: &str) -> String {
+pub(crate) fn segment(text: &str) -> String {
     utf8_percent_encode(text, UNRESERVED).to_string()
 }
 
