@@ -171,6 +171,11 @@ mod tests {
             pairs(&json!([{"id": "2", "n": "b"}, {"id": "1", "n": "z"}, {"id": "3", "n": "c"}])),
             (vec![(0, 1), (1, 0), (2, 2)], vec![], vec![], true)
         );
+        // Two changed and moved.
+        assert_eq!(
+            pairs(&json!([{"id": "3", "n": "x"}, {"id": "1", "n": "y"}, {"id": "2", "n": "b"}])).0,
+            [(0, 1), (1, 2), (2, 0)]
+        );
         // Whose key is another is still the one that is left over.
         assert_eq!(
             pairs(&json!([{"id": "1", "n": "a"}, {"id": "9", "n": "b"}, {"id": "3", "n": "c"}])).0,
@@ -204,6 +209,10 @@ mod tests {
         let both = json!([record(1, "x"), record(11, "x"), record(2, "y")]);
         let renamed = json!([record(1, "x"), record(11, "x"), record(2, "z")]);
         assert_eq!(of(&both, &renamed, &Latitude::Own(&mut twins)).pairs, [(0, 0), (1, 1), (2, 2)]);
+        // What nothing tells apart is matched by what it says, whatever its identifier.
+        let more = json!([record(15, "a"), record(16, "a"), record(17, "b")]);
+        let found = of(&json!([record(5, "a"), record(6, "a")]), &more, &Latitude::Own(&mut twins));
+        assert_eq!((found.pairs, found.only_right), (vec![(0, 0), (1, 1)], vec![2]));
         // Unseen ones are told apart by another member.
         let named = of(
             &json!([record(3, "a"), record(4, "b")]),

@@ -145,6 +145,9 @@ mod tests {
         assert!(found.requests < MOST_REQUESTS, "{}", found.requests);
         let found = smallest(&body, |body| has(body, 3) && has(body, 39)).unwrap();
         assert_eq!(found.body, json!({"lines": [{"amount": 3}, {"amount": 39}]}));
+        // What stands between two that matter goes alone.
+        let both = |body: &Value| body["a"] == 1 && body["c"] == 1;
+        assert_eq!(smallest(&json!({"a": 1, "b": 1, "c": 1}), both).unwrap().body, json!({"a": 1, "c": 1}));
         // Whatever is sent: nothing at all shows it as well.
         assert_eq!(smallest(&body, |_| true).unwrap().body, json!({}));
         assert_eq!(smallest(&body, |_| false), None);
