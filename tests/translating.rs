@@ -61,6 +61,10 @@ const TABLE: &[(&str, &str)] = &[
         r#"if curl -sf "$BASE/a/api/$B/parties/$ID" >/dev/null; then echo yes; fi"#,
         r#"if curl -sf "$BASE/b/api/parties/$ID" -H "X-Business-Id: $B" >/dev/null; then echo yes; fi"#,
     ),
+    (
+        r#"ID=`curl -s "h/a/api/$(cat b)/parties" | jq -r .data.items[0].id`; curl "$BASE/a/api/`cat b`/parties/$ID""#,
+        r#"ID=`curl -s "h/b/api/parties" -H "X-Business-Id: $(cat b)" | jq -r .items[0].id`; curl "$BASE/b/api/parties/$ID" -H "X-Business-Id: `cat b`""#,
+    ),
     // Quotes that change within a word.
     (r#"curl 'http://h/a/api/'"$B"'/parties'"#, r#"curl 'http://h/b/api/parties' -H "X-Business-Id: $B""#),
     (r#"curl "$BASE/a/api/"$B/parties/$ID"#, r#"curl "$BASE/b/api/parties/"$ID -H "X-Business-Id: $B""#),
@@ -178,6 +182,15 @@ fn what_cannot_be_translated_is_said_with_its_line() {
             "curl http://h/a/api/b1/parties | python3 -c 'import json,sys; print(json.load(sys.stdin)[\"data\"])'",
             "1: `python3` reads the answer by itself",
         ),
+        (
+            &format!("curl http://h/a/api/b1/parties\n{}", "$(echo ".repeat(50_000)),
+            "2: commands are nested deeper than 32",
+        ),
+        (
+            &format!("curl http://h/a/api/b1/parties\n{}", "\"`{{".repeat(50_000)),
+            "2: commands are nested deeper than 32",
+        ),
+        ("curl http://h/a/api/b1/parties\necho `date", "2: there is no ` to close it"),
         ("curl http://h/a/api/b1/parties\necho 'open", "2: a ' is not closed"),
         (
             "R=$(curl http://h/b/api/parties -H 'X-Business-Id: b')\necho $R | jq .items",

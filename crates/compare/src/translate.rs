@@ -9,6 +9,7 @@ mod moved;
 mod readers;
 mod requests;
 mod shell;
+mod tests_of_edits;
 mod windows;
 
 use crate::batch::har_request;

@@ -3,7 +3,7 @@
 
 use super::commands::log_in;
 use super::json::{Kind, Node};
-use super::letters::{Edits, Letter, Part, Quoting, said, trimmed, written};
+use super::letters::{Edits, Letter, Lines, Part, Quoting, said, trimmed, written};
 use super::moved::{Asked, Header, Moved, Stays, in_full};
 use super::readers::Places;
 use super::{Edited, Told, Translator};
@@ -26,7 +26,8 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
     if requests.len() > most {
         return Err(format!("the file has {} requests; give at most {most} at once", requests.len()));
     }
-    let line_of = |at: usize| text[..at].matches('\n').count() + 1;
+    let lines = Lines::of(text);
+    let line_of = |at: usize| lines.at(at);
     let mut has_answers = None;
     for entry in requests {
         let Some(request) = entry.member("request") else { continue };

@@ -1,6 +1,6 @@
 //! `curl` commands in a script, changed where they stand.
 
-use super::letters::{Edits, Letter, Part, Quoting, said, trimmed, written};
+use super::letters::{Edits, Letter, Lines, Part, Quoting, said, trimmed, written};
 use super::moved::{Asked, Header, Moved, Stays, in_full, shown};
 use super::readers::Places;
 use super::shell::{Command, Word};
@@ -71,7 +71,8 @@ struct Curl<'w> {
 pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, most: usize) -> Result<Edited, String> {
     let is_windows = windows::is_meant(text);
     let (commands, failed) = if is_windows { (windows::commands(text), None) } else { shell::commands(text) };
-    let line_of = |at: usize| text[..at].matches('\n').count() + 1;
+    let lines = Lines::of(text);
+    let line_of = |at: usize| lines.at(at);
     let mut edited = Edited::default();
     let mut edits = Edits::default();
     // What the pipelines of requests answer.
@@ -312,10 +313,9 @@ fn member<'l>(body: &'l [Letter], wanted: &str) -> Option<(&'l [Letter], &'l [Le
         } else if body[at].is('"') {
             let name = text_at(body, at);
             let end = at + name.len() + 2;
-            let rest = body.get(end..).unwrap_or_default();
-            let behind = trimmed(rest);
-            if depth == 1 && said(name) == wanted && behind.first().is_some_and(|letter| letter.is(':')) {
-                let value = trimmed(&behind[1..]);
+            let behind = behind_space(body.get(end..).unwrap_or_default());
+            if depth == 1 && behind.first().is_some_and(|letter| letter.is(':')) && said(name) == wanted {
+                let value = behind_space(&behind[1..]);
                 let value = if value.first().is_some_and(|letter| letter.is('"')) { text_at(value, 0) } else { &[] };
                 return Some((name, value));
             }
@@ -325,6 +325,11 @@ fn member<'l>(body: &'l [Letter], wanted: &str) -> Option<(&'l [Letter], &'l [Le
         at += 1;
     }
     None
+}
+
+fn behind_space(letters: &[Letter]) -> &[Letter] {
+    let is_space = |letter: &&Letter| [' ', '\t', '\r', '\n'].iter().any(|space| letter.is(*space));
+    &letters[letters.iter().take_while(is_space).count()..]
 }
 
 /// What is between a quote and the next one.

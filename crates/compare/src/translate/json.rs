@@ -120,9 +120,7 @@ impl Reader<'_> {
             let from = self.at;
             let rest = &self.text[from..];
             let letter = rest.chars().next()?;
-            if let Some(length) = rest.strip_prefix("{{").and_then(|inner| inner.find("}}")).map(|end| end + 4)
-                && !rest[..length].contains('"')
-            {
+            if let Some(length) = super::letters::variable(rest) {
                 self.at += length;
                 letters.push(Letter::opaque(from..self.at, Quoting::Json));
                 continue;

@@ -1,6 +1,7 @@
 //! A text as it is meant, letter by letter, each with where it is written: what is changed is changed in its place, and
 //! everything around it stays as it was typed.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What stands for something that only whoever runs the text knows: a variable, the output of a command. By where it is
@@ -60,13 +61,24 @@ impl Letter {
     }
 }
 
+/// No name of a variable is longer.
+const LONGEST_NAME: usize = 128;
+
+/// How long the `{{name}}` is that a text begins with.
+pub(super) fn variable(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix("{{")?.as_bytes();
+    let near = &inner[..inner.len().min(LONGEST_NAME)];
+    let end = near.windows(2).position(|two| two == b"}}")?;
+    (!near[..end].iter().any(|byte| matches!(byte, b'"' | b'\n'))).then_some(end + 4)
+}
+
 /// The letters of a text that is written as it is meant, from a place on. Names between double braces are variables.
 pub(super) fn plain(text: &str, from: usize, quoting: Quoting) -> Vec<Letter> {
     let mut letters = Vec::new();
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
         let at = from + text.len() - rest.len();
-        let variable = rest.strip_prefix("{{").and_then(|inner| inner.find("}}")).map(|end| end + 4);
+        let variable = variable(rest);
         let length = variable.unwrap_or(letter.len_utf8());
         letters.push(match variable {
             Some(length) => Letter::opaque(at..at + length, quoting),
@@ -82,17 +94,22 @@ pub(super) fn said(letters: &[Letter]) -> String {
     letters.iter().map(|letter| letter.meant).collect()
 }
 
-/// Words in which what is not known is as it is written.
-pub(super) fn shown_in(words: &str, letters: &[&[Letter]], text: &str) -> String {
-    let written = |letter: char| {
-        let found = letters.iter().copied().flatten().find(|one| one.is(letter));
-        found.map(|found| text[found.from..found.to].to_owned())
-    };
-    let shown = |letter: char| match OPAQUE.contains(&letter).then(|| written(letter)).flatten() {
-        Some(variable) => variable,
-        None => letter.to_string(),
-    };
-    words.chars().map(shown).collect()
+/// What stands for each variable in some letters, with the variable as it is written.
+pub(super) fn variables<'t>(letters: &[&[Letter]], text: &'t str) -> HashMap<char, &'t str> {
+    let opaque = letters.iter().copied().flatten().filter(|letter| letter.is_opaque());
+    opaque.map(|letter| (letter.meant, &text[letter.from..letter.to])).collect()
+}
+
+/// Words with their variables as they are written.
+pub(super) fn filled(words: &str, variables: &HashMap<char, &str>) -> String {
+    let mut filled = String::with_capacity(words.len());
+    for letter in words.chars() {
+        match variables.get(&letter) {
+            Some(variable) => filled += variable,
+            None => filled.push(letter),
+        }
+    }
+    filled
 }
 
 /// The letters without white space around them.
@@ -179,6 +196,20 @@ fn between(from: Quoting, to: Quoting) -> String {
         Quoting::Bare | Quoting::Windows | Quoting::Json | Quoting::Plain => ("", ""),
     };
     format!("{}{}", quotes(from).1, quotes(to).0)
+}
+
+/// The lines of a text, to tell where something is.
+pub(super) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at).collect())
+    }
+
+    /// The number of the line in which a place is.
+    pub fn at(&self, place: usize) -> usize {
+        self.0.partition_point(|end| *end < place) + 1
+    }
 }
 
 /// The changes of a text, each in its place.

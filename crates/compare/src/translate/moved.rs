@@ -1,6 +1,6 @@
 //! A request that is written somewhere, moved to another dialect: which of its letters change.
 
-use super::letters::{Edits, Letter, Part, map, parts, said, shown_in};
+use super::letters::{Edits, Letter, Part, filled, map, parts, said, variables};
 use super::{Base, Translator, changes};
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::neutral::Neutral;
@@ -226,7 +226,7 @@ fn path_of(url: &[Letter], text: &str) -> Result<(usize, usize), String> {
 
 /// Letters as they are written, with no word left out.
 pub(super) fn in_full(letters: &[Letter], text: &str) -> String {
-    shown_in(&said(letters), &[letters], text)
+    filled(&said(letters), &variables(&[letters], text))
 }
 
 /// Letters as they are written.
@@ -240,5 +240,6 @@ pub(super) fn shown(letters: &[Letter], text: &str) -> String {
 /// A request without a dialect, with its variables as they are written.
 fn in_words(neutral: &Neutral, asked: &Asked<'_>, text: &str) -> Neutral {
     let all = [asked.url, asked.company.unwrap_or_default(), asked.body.unwrap_or_default()];
-    neutral.map(&mut |words| shown_in(words, &all, text))
+    let variables = variables(&all, text);
+    neutral.map(&mut |words| filled(words, &variables))
 }

@@ -179,12 +179,10 @@ impl Places {
     pub fn script(&self, script: &str, is_login: bool) -> Read {
         let mut read = Read::default();
         let letters: Vec<char> = script.chars().collect();
-        for begin in ["json()", "response.body", "jsonData"] {
-            for (found, _) in script.match_indices(begin) {
-                let from = script[..found].chars().count() + begin.chars().count();
-                if letters.get(from) == Some(&'.') {
-                    self.path(&letters, from, is_login, &mut read);
-                }
+        let begins = ["json().", "response.body.", "jsonData."].map(|begin| begin.chars().collect::<Vec<char>>());
+        for at in 0..letters.len() {
+            if let Some(begin) = begins.iter().find(|begin| letters[at..].starts_with(begin)) {
+                self.path(&letters, at + begin.len() - 1, is_login, &mut read);
             }
         }
         read.changes.retain(|(place, _)| place.end - place.start > 1);

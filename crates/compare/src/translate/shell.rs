@@ -1,7 +1,7 @@
 //! The commands of a script for a shell: their words, letter by letter, also of those in `$(...)`. Comments, texts of
 //! here-documents and whatever else the shell makes of a script stay what they are.
 
-use super::letters::{Letter, Quoting};
+use super::letters::{Letter, Quoting, variable};
 use std::ops::Range;
 
 #[derive(Debug, Default, Clone)]
@@ -22,12 +22,16 @@ pub(super) struct Command {
 
 /// The commands in their order, and what could not be read: a place and why. What comes behind that is not read.
 pub(super) fn commands(text: &str) -> (Vec<Command>, Option<(usize, String)>) {
-    let mut lexer = Lexer { text, at: 0, found: Vec::new(), pipelines: 0, waiting: Vec::new() };
+    let mut lexer =
+        Lexer { text, at: 0, found: Vec::new(), pipelines: 0, waiting: Vec::new(), depth: 0, is_ticked: false };
     let failed = lexer.list(None).err();
     (lexer.found, failed)
 }
 
 type Failed = (usize, String);
+
+/// Nobody puts commands into commands deeper.
+const DEEPEST: usize = 32;
 
 struct Lexer<'t> {
     text: &'t str,
@@ -37,6 +41,9 @@ struct Lexer<'t> {
     /// Here-documents whose text comes after this line: their ends, whether tabs before them count, whether variables are
     /// put in, and whose they are.
     waiting: Vec<(String, bool, usize)>,
+    depth: usize,
+    /// Whether commands are read between backticks.
+    is_ticked: bool,
 }
 
 impl Lexer<'_> {
@@ -56,6 +63,18 @@ impl Lexer<'_> {
 
     /// Commands up to what closes them.
     fn list(&mut self, until: Option<char>) -> Result<(), Failed> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err((self.at, format!("commands are nested deeper than {DEEPEST}")));
+        }
+        let outer = std::mem::replace(&mut self.is_ticked, until == Some('`'));
+        let read = self.list_of(until);
+        self.is_ticked = outer;
+        self.depth -= 1;
+        read
+    }
+
+    fn list_of(&mut self, until: Option<char>) -> Result<(), Failed> {
         let begun = self.at;
         self.pipelines += 1;
         let mut pipeline = self.pipelines;
@@ -67,7 +86,7 @@ impl Lexer<'_> {
             let Some(letter) = self.peek() else {
                 self.finish(&mut command, &mut here);
                 return match until {
-                    Some(_) => Err((begun, "a ( is not closed".to_owned())),
+                    Some(end) => Err((begun, format!("there is no {end} to close it"))),
                     None => Ok(()),
                 };
             };
@@ -198,6 +217,7 @@ impl Lexer<'_> {
                 }
                 '"' => self.double(&mut letters)?,
                 '$' if self.follows("$'") => self.escaped(&mut letters)?,
+                '`' if self.is_ticked => break,
                 '$' | '`' => letters.push(self.expansion(Quoting::Bare)?),
                 '\\' if self.follows("\\\n") => self.at += 2,
                 '\\' if self.follows("\\\r\n") => self.at += 3,
@@ -206,10 +226,9 @@ impl Lexer<'_> {
                     let Some(letter) = self.take() else { break };
                     letters.push(Letter::new(letter, from..self.at, Quoting::Bare));
                 }
-                '{' if self.follows("{{") => {
-                    // What another program puts in before the shell reads it.
-                    let length = self.text[from..].find("}}").map_or(2, |end| end + 2);
-                    self.at += length;
+                // What another program puts in before the shell reads it.
+                '{' if variable(&self.text[from..]).is_some() => {
+                    self.at += variable(&self.text[from..]).unwrap_or(1);
                     letters.push(Letter::opaque(from..self.at, Quoting::Bare));
                 }
                 letter if letter.is_whitespace() || "|;&()<>".contains(letter) => break,
@@ -287,7 +306,7 @@ impl Lexer<'_> {
         let from = self.at;
         let is_command = self.take() == Some('`');
         match self.peek() {
-            _ if is_command => self.list(Some('`')).map_err(|_| (from, "a ` is not closed".to_owned()))?,
+            _ if is_command => self.list(Some('`'))?,
             Some('(') if self.follows("((") => {
                 let end = self.text[self.at..].find("))").ok_or_else(|| (from, "a $(( is not closed".to_owned()))?;
                 self.at += end + 2;
