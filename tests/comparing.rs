@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs `duet compare` as the owner.
-fn compare(server: &Server, arguments: &[&str]) -> Output {
+pub(crate) fn compare(server: &Server, arguments: &[&str]) -> Output {
     let mut words = vec!["compare".to_owned()];
     words.extend(arguments.iter().map(ToString::to_string));
     if !arguments.contains(&"--left") {
@@ -27,18 +27,18 @@ fn compare(server: &Server, arguments: &[&str]) -> Output {
 }
 
 /// The report of a run that came to its end.
-fn report(output: &Output) -> Value {
+pub(crate) fn report(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn file(name: &str, text: &str) -> String {
+pub(crate) fn file(name: &str, text: &str) -> String {
     let path = fresh_folder("compare").join(name);
     std::fs::write(&path, text).unwrap();
     path.display().to_string()
 }
 
-fn lines(requests: &[Value]) -> String {
+pub(crate) fn lines(requests: &[Value]) -> String {
     let lines: Vec<String> = requests.iter().map(Value::to_string).collect();
     file("requests.jsonl", &lines.join("\n"))
 }
@@ -171,7 +171,7 @@ struct Seeded {
     reported: &'static [&'static str],
 }
 
-fn changed(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
+pub(crate) fn changed(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
     if let Ok(mut body) = serde_json::from_str(&answer.text) {
         change(&mut body);
         answer.text = body.to_string();
@@ -712,7 +712,8 @@ fn every_operation_is_translated_there_and_back() {
 #[test]
 fn the_translate_command_reads_words_files_and_standard_input() {
     let command = "curl -s http://127.0.0.1:5000/a/api/b1/sales -H 'Authorization: Bearer x'";
-    let expected = "curl http://127.0.0.1:5000/b/api/sales-invoices";
+    let expected =
+        "curl -s http://127.0.0.1:5000/b/api/sales-invoices -H 'X-Business-Id: b1' -H 'Authorization: Bearer x'";
     let path = file("commands.sh", &format!("{command}\n{command}\n"));
     let run = |arguments: &[&str], input: &str| {
         let words: Vec<String> =
@@ -727,9 +728,12 @@ fn the_translate_command_reads_words_files_and_standard_input() {
     for (arguments, input, count) in
         [(vec![command], "", 1), (vec!["--file", path.as_str()], "", 2), (vec![], command, 1)]
     {
-        let (code, out, _) = run(&arguments, input);
-        assert_eq!((code, out.matches(expected).count()), (Some(0), count), "{out}");
-        assert!(out.contains("# Dialect A to Dialect B: salesInvoicesList\n# The company is in the header"), "{out}");
+        let (code, out, said) = run(&arguments, input);
+        assert_eq!((code, out), (Some(0), format!("{expected}\n").repeat(count)));
+        assert!(
+            said.starts_with("line 1: salesInvoicesList, Dialect A to Dialect B\n    The company is in the header"),
+            "{said}"
+        );
     }
     let har = run(&["--har", command], "").1;
     let back = run(&["--json"], &har).1;
@@ -737,8 +741,14 @@ fn the_translate_command_reads_words_files_and_standard_input() {
     assert_eq!(back[0]["request"]["target"], "/a/api/b1/sales");
     let neutral: Value = serde_json::from_str(&run(&["--neutral", command], "").1).unwrap();
     assert_eq!((&neutral["operation"], &neutral["business"]), (&json!("salesInvoicesList"), &json!("b1")));
-    let (code, _, said) = run(&["curl http://h/somewhere/else"], "");
-    assert!(code == Some(1) && said.contains("operation of neither dialect"), "{said}");
+    let (code, out, said) = run(&["curl http://h/somewhere/else"], "");
+    assert!(code == Some(1) && out == "curl http://h/somewhere/else\n", "{out}");
+    assert!(said.contains("line 1: look at this: GET /somewhere/else is an operation of neither dialect"), "{said}");
+    // What is of the wanted dialect already stays.
+    let (_, out, _) = run(&["--to", "a", &format!("{command}\n{expected}\n")], "");
+    let again = run(&["--to", "a", &out], "");
+    assert_eq!((again.0, &again.1), (Some(0), &out), "nothing is left to be done");
+    assert!(out.starts_with(command) && out.contains("/a/api/b1/sales -H 'Authorization: Bearer x'\n"), "{out}");
 }
 
 #[test]

@@ -211,7 +211,7 @@ async function send() {
 // What came of it
 
 const WORDS = { equal: 'Equal', declared: 'Equal but for declared differences', different: 'Different' };
-const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', size: 'number of elements', order: 'order', format: 'format of a number', form: 'wrapping', document: 'not as its document says' };
+const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', order: 'the same records in another order', repeated: 'how often it was done', format: 'format of a number', form: 'wrapping', document: 'not as its document says' };
 const badge = (verdict) => make('span', { class: 'badge ' + verdict }, WORDS[verdict]);
 const text = (value) => {
   const words = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
@@ -227,9 +227,9 @@ function draw(compared, where) {
     status < 400 && compared.left.request.method !== 'GET' ? make('span', { class: 'hint' }, 'each side rehearsed for itself: identifiers and moments that it made stand for each other') : null,
     (compared.noise || []).length ? make('span', { class: 'hint' }, `moving by themselves, not counted: ${compared.noise.join(', ')}`) : null);
   const table = differences.length ? make('div', { class: 'wide' }, make('table', { class: 'differences' },
-    make('thead', {}, make('tr', {}, ['path', 'what', 'left', 'right', 'declared'].map((name) => make('th', {}, name)))),
+    make('thead', {}, make('tr', {}, ['path', 'what', 'left', 'right', 'why'].map((name) => make('th', {}, name)))),
     make('tbody', {}, differences.map((one) => make('tr', {}, make('td', {}, make('code', {}, one.path)), make('td', {}, KINDS[one.kind] || one.kind),
-      make('td', {}, make('code', {}, text(one.left))), make('td', {}, make('code', {}, text(one.right))), make('td', {}, one.reason || '')))))) : null;
+      make('td', {}, make('code', {}, text(one.left))), make('td', {}, make('code', {}, text(one.right))), make('td', {}, one.reason || (one.follows ? 'follows from ' + one.follows : ''))))))) : null;
   where.replaceChildren(summary, ...(table ? [table] : []), make('div', { class: 'pair' }, side(0, compared.left, compared), side(1, compared.right, compared)));
   where.hidden = false;
 }
@@ -404,13 +404,14 @@ async function importList(event) {
 async function translate() {
   trouble('translate-trouble');
   try {
-    const translated = await ask('translate', { text: $('source').value });
-    $('translated').replaceChildren(...translated.map((one) => {
-      const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, one.curl) }, 'Copy');
-      const attempt = make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here');
-      return make('div', { class: 'card' }, make('h3', {}, `${one.from} to ${one.to}: ${one.operation} `, copy, ' ', attempt),
-        make('pre', { class: 'translation' }, one.curl), make('ul', { class: 'notes' }, one.notes.map((note) => make('li', {}, coded(note)))));
-    }));
+    const { text, told } = await ask('translate', { text: $('source').value });
+    const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, text) }, 'Copy');
+    const said = told.map((one) => {
+      const attempt = one.neutral ? make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here') : null;
+      return make('div', { class: 'card' }, make('h3', {}, one.operation ? `Line ${one.line}: ${one.operation}, ${one.from} to ${one.to} ` : `Line ${one.line} `, attempt),
+        make('ul', { class: 'notes' }, one.warnings.map((note) => make('li', { class: 'trouble' }, coded(note))), one.notes.map((note) => make('li', {}, coded(note)))));
+    });
+    $('translated').replaceChildren(make('div', { class: 'card' }, make('h3', {}, 'Translated ', copy), make('pre', { class: 'translation' }, text)), ...said);
   } catch (error) {
     $('translated').replaceChildren();
     trouble('translate-trouble', error);
@@ -441,6 +442,8 @@ function keys(event) {
 
 $('sign-in').addEventListener('submit', signIn);
 $('sign-out').addEventListener('click', () => signOut());
+// What is typed takes the place of what stands there.
+$('operation').addEventListener('focus', () => $('operation').select());
 $('operation').addEventListener('change', () => choose($('operation').value.trim()));
 $('business').addEventListener('change', () => { if (operation()) choose(operation().id); });
 $('id').addEventListener('change', () => { const known = operation(); if (known) suggest(known); });

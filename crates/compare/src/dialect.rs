@@ -155,22 +155,46 @@ impl Dialect {
     }
 
     pub fn operation(&self, id: &str) -> Result<&Operation, String> {
-        self.operations.get(id).ok_or_else(|| match self.nearest(id) {
-            Some(near) => format!("{} has no operation {}; did you mean {near}?", self.name, brief(id)),
-            None => format!("{} has no operation {}", self.name, brief(id)),
+        self.operations.get(id).ok_or_else(|| {
+            let unknown = format!("{} has no operation {}", self.name, brief(id));
+            match self.nearest(id).as_slice() {
+                [] => unknown,
+                [near] => format!("{unknown}; did you mean {near}?"),
+                near => format!("{unknown}; did you mean one of {}?", near.join(", ")),
+            }
         })
     }
 
-    fn nearest(&self, id: &str) -> Option<&str> {
+    /// The operations that somebody may mean who writes a name that none has, the likeliest first.
+    pub fn nearest(&self, id: &str) -> Vec<&str> {
         // No operation has such a name, nor one like it.
-        if id.len() > 100 {
-            return None;
+        if id.len() > LONGEST_NAME {
+            return Vec::new();
         }
-        let plain = |text: &str| text.to_lowercase().replace(['.', '-', '_'], "");
         let wanted = plain(id);
-        let singular = |text: &str| plain(text).replacen('s', "", 1);
-        let mut known = self.operations.keys().map(String::as_str);
-        known.find(|known| plain(known) == wanted || singular(known) == wanted.replacen('s', "", 1))
+        let known = || self.operations.keys().map(String::as_str);
+        if let Some(same) = known().find(|known| plain(known) == wanted) {
+            return vec![same];
+        }
+        let begun = self.beginning_with(id);
+        if !begun.is_empty() {
+            return begun.into_iter().take(MOST_NEAR).collect();
+        }
+        // A slip of the hand every few letters, in the whole name or in that of its family.
+        let far = |name: &str| strsim::osa_distance(&plain(name), &wanted);
+        let most = wanted.len() / 3;
+        let whole = known().map(far).min().filter(|far| *far <= most && !wanted.is_empty());
+        let family = self.operations.values().map(|one| far(one.stem())).min().filter(|far| *far <= most);
+        let nearest = whole.into_iter().chain(family).min();
+        let near = self.operations.values().filter(|one| Some(far(&one.id).min(far(one.stem()))) == nearest);
+        near.map(|one| one.id.as_str()).take(MOST_NEAR).collect()
+    }
+
+    /// The operations whose names begin so.
+    pub fn beginning_with(&self, id: &str) -> Vec<&str> {
+        let wanted = plain(id);
+        let known = self.operations.keys().map(String::as_str);
+        known.filter(|known| !wanted.is_empty() && plain(known).starts_with(&wanted)).collect()
     }
 
     /// A schema, followed to where it is said.
@@ -317,6 +341,17 @@ fn is_named_in_header(document: &Value, said: &Value) -> bool {
         || shown.into_iter().any(|(scheme, _)| is_parameter(&schemes[scheme]))
 }
 
+/// No name of an operation is longer.
+const LONGEST_NAME: usize = 100;
+
+/// So many are offered to who wrote the beginning of a name.
+const MOST_NEAR: usize = 8;
+
+/// A name as people write it, whichever way they join its words.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 fn operation(document: &Value, id: &str, (method, path): (&str, &str), said: &Value) -> Operation {
     let parameters: Vec<&Value> = said["parameters"].as_array().into_iter().flatten().collect();
     let at = |place: &'static str| parameters.iter().filter(move |parameter| parameter["in"] == place);
@@ -410,7 +445,7 @@ fn decoded(text: &str) -> String {
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const READABLE: &AsciiSet = &UNRESERVED.remove(b',').remove(b':').remove(b'/').remove(b'@');
 
-fn segment(text: &str) -> String {
+pub(crate) fn segment(text: &str) -> String {
     utf8_percent_encode(text, UNRESERVED).to_string()
 }
 

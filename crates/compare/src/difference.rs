@@ -1,5 +1,6 @@
 //! Where two meanings differ, by path.
 
+use crate::alignment::aligned;
 use crate::declared::Declared;
 use crate::meaning::{LIFETIME, Meaning};
 use crate::twins::Twins;
@@ -15,11 +16,12 @@ pub enum Kind {
     /// One could not be asked, or does not know the operation.
     Unanswered,
     Status,
+    /// What was asked for once is done more often on one side than on the other.
+    Repeated,
     OnlyLeft,
     OnlyRight,
     Type,
     Value,
-    Size,
     Order,
     /// The same number, written differently.
     Format,
@@ -42,11 +44,15 @@ pub struct Difference {
     /// Why it is as it should be, where somebody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What it follows from, where it says nothing of its own: another path of the same answer, or an operation and a
+    /// path since which the two sides are apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 impl Difference {
     pub fn new(path: impl Into<String>, kind: Kind, left: Option<Value>, right: Option<Value>) -> Self {
-        Self { path: path.into(), kind, left, right, reason: None }
+        Self { path: path.into(), kind, left, right, reason: None, follows: None }
     }
 }
 
@@ -81,7 +87,8 @@ pub enum Latitude<'t> {
 }
 
 /// What two answers differ in by their nature once each side has made something of its own.
-const BY_NATURE: [&str; 7] = ["dialect", "requestId", "clientRequestId", "secret", "hint", "uri", "invitationCode"];
+pub(crate) const BY_NATURE: [&str; 7] =
+    ["dialect", "requestId", "clientRequestId", "secret", "hint", "uri", "invitationCode"];
 
 /// Between the same request to one side and to the other.
 const A_MOMENT: TimeDelta = TimeDelta::minutes(5);
@@ -154,15 +161,21 @@ impl Walk<'_, '_> {
     }
 
     fn lists(&mut self, path: &str, lefts: &[Value], rights: &[Value]) {
-        if lefts.len() != rights.len() {
-            self.differ(path, Kind::Size, &lefts.len().into(), &rights.len().into());
+        let aligned = aligned(lefts, rights, self.latitude);
+        if aligned.is_reordered() {
+            let (left, right) = aligned.orders(lefts, rights);
+            self.found.push(Difference::new(path, Kind::Order, Some(left), Some(right)));
         }
-        if lefts != rights && lefts.len() == rights.len() && is_reordered(lefts, rights) {
-            self.differ(path, Kind::Order, &lefts.into(), &rights.into());
-            return;
+        for (left, right) in aligned.pairs {
+            self.values(&format!("{path}[{left}]"), &lefts[left], &rights[right]);
         }
-        for (place, (left, right)) in lefts.iter().zip(rights).enumerate() {
-            self.values(&format!("{path}[{place}]"), left, right);
+        for place in aligned.only_left {
+            let left = Some(lefts[place].clone());
+            self.found.push(Difference::new(format!("{path}[{place}]"), Kind::OnlyLeft, left, None));
+        }
+        for place in aligned.only_right {
+            let right = Some(rights[place].clone());
+            self.found.push(Difference::new(format!("{path}[{place}]"), Kind::OnlyRight, None, right));
         }
     }
 
@@ -189,22 +202,12 @@ fn is_about(path: &str, left: &str, right: &str) -> bool {
 }
 
 /// A number without zeros that say nothing.
-fn plain(number: &str) -> &str {
+pub(crate) fn plain(number: &str) -> &str {
     if number.contains('.') && !number.contains(['e', 'E']) {
         number.trim_end_matches('0').trim_end_matches('.')
     } else {
         number
     }
-}
-
-/// Whether two lists of the same length hold the same elements, to the letter.
-fn is_reordered(lefts: &[Value], rights: &[Value]) -> bool {
-    let sorted = |values: &[Value]| {
-        let mut texts: Vec<String> = values.iter().map(Value::to_string).collect();
-        texts.sort_unstable();
-        texts
-    };
-    sorted(lefts) == sorted(rights)
 }
 
 /// Gives each difference that is declared its reason.
@@ -233,7 +236,7 @@ mod tests {
             ("/data/total", json!(2), at("data.total", Kind::Value)),
             ("/data/lines/1/amount", json!(3), at("data.lines[1].amount", Kind::Value)),
             ("/data/lines", json!([{"amount": 2}, {"amount": 1}]), at("data.lines", Kind::Order)),
-            ("/data/lines", json!([{"amount": 1}]), at("data.lines", Kind::Size)),
+            ("/data/lines", json!([{"amount": 1}]), at("data.lines[1]", Kind::OnlyLeft)),
             ("/data/lines/0", json!({}), at("data.lines[0].amount", Kind::OnlyLeft)),
             ("/data/lines/0", json!({"amount": 1, "x": null}), at("data.lines[0].x", Kind::OnlyRight)),
             ("/data/total", json!(null), at("data.total", Kind::Type)),

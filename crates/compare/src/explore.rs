@@ -112,6 +112,10 @@ pub async fn example(pair: &mut Pair, operation: &str, id: Option<&str>) -> Valu
     body
 }
 
+fn tag_of(exchange: &Exchange) -> Option<&str> {
+    exchange.answer.as_ref().and_then(|answer| answer.header("etag"))
+}
+
 /// How many records are tried that a body could refer to.
 const ATTEMPTS: usize = 4;
 
@@ -155,6 +159,7 @@ impl<'p, 't> Explorer<'p, 't> {
         crate::difference::declare(&mut differences, id, &mut self.pair.declared);
         let compared = Compared {
             request: Neutral::of(id).named("only one side knows it"),
+            family: id.to_owned(),
             verdict: Verdict::of(&differences),
             differences,
             noise: Vec::new(),
@@ -212,7 +217,8 @@ impl<'p, 't> Explorer<'p, 't> {
         };
         for (place, neutral) in asked.iter().enumerate() {
             let compared = self.compare(neutral).await;
-            if let Some(tag) = compared.left.answer.as_ref().and_then(|answer| answer.header("etag")) {
+            // Where one side has none, the other's says nothing to it.
+            if let (Some(tag), Some(_)) = (tag_of(&compared.left), tag_of(&compared.right)) {
                 let again = neutral.clone().named("not changed since").header("If-None-Match", tag);
                 self.spread(&again).await;
             }

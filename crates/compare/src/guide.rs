@@ -96,7 +96,7 @@ fn rules(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
          <h2>In which order</h2>\n<ol>\n\
          <li><b>See</b> who still calls what: <code>duet usage</code>, or <code>dialect-usage</code> of each company.</li>\n\
          <li><b>Compare</b> before you move: <code>duet compare --file recorded.har</code> asks both dialects what your client asks, and says where they differ.</li>\n\
-         <li><b>Translate</b>: <code>duet translate</code> turns a <code>curl</code> command or a HAR of one dialect into the other's.</li>\n\
+         <li><b>Translate</b>: <code>duet translate</code> changes what differs in scripts with <code>curl</code>, <code>.http</code> files, HARs and Postman collections, and leaves all else as it is typed.</li>\n\
          <li><b>Move</b> the log-in or a read first; the rest may follow in any order.</li>\n\
          <li><b>Announce</b> the end with <code>Dialects:A:Deprecation</code>, <code>:Sunset</code> and <code>:Link</code>: every answer then says so.</li>\n\
          <li><b>Retire</b> it with <code>Dialects:A:AfterSunset=warn</code>, then <code>gone</code>, without a restart; back again just as fast.</li>\n</ol>\n",

@@ -5,22 +5,27 @@
 //! compared by path ([`difference`]); so is what they did to the books ([`pair`]). Owns: the one normaliser. Refuses:
 //! to know a resource, or anything of a dialect that its document does not say.
 
+mod alignment;
 pub mod batch;
 pub mod client;
 pub mod conformity;
+mod consequence;
 pub mod curl;
 pub mod declared;
 pub mod dialect;
 pub mod difference;
 pub mod document;
 pub mod explore;
+pub mod findings;
 pub mod guide;
+mod junit;
 pub mod meaning;
 pub mod neutral;
 pub mod page;
 pub mod pair;
 pub mod report;
 mod secrets;
+pub mod shrink;
 pub mod translate;
 pub mod twins;
 pub mod wire;

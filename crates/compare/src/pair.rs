@@ -1,9 +1,17 @@
 //! Two sides that are asked the same: what they answer, and what it did to their books.
 //!
 //! After a write that was real, the entries and the rows of the audit log that came of it are compared too: two equal
-//! answers with different postings are what matters most.
+//! answers with different postings are what matters most. Books that are apart after it are brought level, or what
+//! follows from it is told as such.
+
+mod apart;
+mod effects;
+mod entering;
+
+pub use entering::MADE_BY_US;
 
 use crate::conformity;
+use crate::consequence;
 use crate::curl;
 use crate::declared::Declared;
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
@@ -15,7 +23,7 @@ use crate::twins::Twins;
 use crate::wire::{Answer, Request, Transport};
 use crate::wrapping::unwrap;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -68,6 +76,8 @@ impl Exchange {
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     pub request: Neutral,
+    /// The resource that the operation is about.
+    pub family: String,
     pub verdict: Verdict,
     pub differences: Vec<Difference>,
     /// Paths that differ from one answer to the next of the same side.
@@ -118,8 +128,10 @@ pub struct Pair {
     /// Begins the identifiers of this run's requests, by which the audit log knows them.
     run: String,
     asked: usize,
-    /// The last entry that was compared.
-    entries: u64,
+    /// The last entry that was compared, on the left and on the right.
+    entries: [u64; 2],
+    apart: apart::Apart,
+    twins_name: String,
 }
 
 impl Pair {
@@ -135,35 +147,14 @@ impl Pair {
             kept: HashMap::new(),
             run: run.get(..24).unwrap_or(run).to_owned(),
             asked: 0,
-            entries: 0,
+            entries: [0; 2],
+            apart: apart::Apart::default(),
+            twins_name: String::new(),
         }
     }
 
     pub fn is_on_twins(&self) -> bool {
         self.relation == Relation::Twins
-    }
-
-    /// Makes a company on each side, alike, and goes on in these.
-    pub async fn make_twins(&mut self, body: &Value) -> Result<Compared, String> {
-        let make = Neutral::of("businessesCreate").named("the twins").with(body.clone());
-        self.relation = Relation::Twins;
-        let made = self.compare_as(&make, true).await;
-        let id_of = |exchange: &Exchange, dialect: &Dialect| {
-            let answer = exchange.answer.as_ref().ok_or_else(|| exchange.failed.clone().unwrap_or_default())?;
-            let meaning = Meaning::of(dialect, dialect.operation("businessesCreate").ok(), answer);
-            let id = meaning.data()["id"].as_str().map(str::to_owned);
-            id.ok_or_else(|| format!("{} made no company: {} {}", dialect.name, answer.status, answer.body))
-        };
-        let (left, right) = (id_of(&made.left, &self.left.dialect)?, id_of(&made.right, &self.right.dialect)?);
-        self.go_on_in(&left, &right);
-        Ok(made)
-    }
-
-    /// Goes on in two companies that are alike so far.
-    pub fn go_on_in(&mut self, left: &str, right: &str) {
-        self.relation = Relation::Twins;
-        self.stand_for_each_other(left, right);
-        self.entries = 0;
     }
 
     /// Asks the left side alone, as for what a request can be about.
@@ -191,27 +182,22 @@ impl Pair {
         if writes && !acts && !(self.left.documented && self.right.documented) {
             return self.not_rehearsed(said);
         }
+        let known = self.twins.known();
         let (left, meant_left) = self.ask(true, &said).await;
         let (right, meant_right) = self.ask(false, &said).await;
-        let mut compared = Compared {
-            request: said.clone(),
-            verdict: Verdict::Equal,
-            differences: Vec::new(),
-            noise: Vec::new(),
-            left,
-            right,
-            meaning: None,
-        };
+        let mut compared = self.compared(said.clone(), left, right);
         match (meant_left, meant_right) {
             (Ok(meant_left), Ok(meant_right)) => {
                 compared.differences = self.differences(writes, &said, &meant_left, &meant_right);
                 // A log-in that fails is counted against whoever tries, so it is asked once.
                 if !compared.differences.is_empty() && !acts && said.operation != LOGIN {
-                    self.settle(&mut compared, writes).await;
+                    Box::pin(self.settle(&mut compared, writes)).await;
                 }
-                if acts && meant_left.tree["status"].as_u64().is_some_and(|status| status < 400) {
-                    compared.differences.extend(self.effects(&compared).await);
-                }
+                let meant_left = if acts {
+                    Box::pin(self.acted(&mut compared, [meant_left, meant_right], known)).await
+                } else {
+                    meant_left
+                };
                 if let Some(recorded) = &neutral.recorded {
                     self.recorded.recognise(recorded, meant_left.data());
                 }
@@ -222,7 +208,17 @@ impl Pair {
             }
             (left, right) => compared.differences.push(unanswered("answer", left, right)),
         }
+        consequence::within(&mut compared.differences, [&self.left.dialect, &self.right.dialect]);
+        Box::pin(self.told_apart(&mut compared)).await;
         self.judged(compared)
+    }
+
+    /// What was asked and answered, before anything is held side by side.
+    fn compared(&self, request: Neutral, left: Exchange, right: Exchange) -> Compared {
+        let known = self.left.dialect.operation(&request.operation);
+        let family = known.map_or_else(|_| request.operation.clone(), |operation| operation.stem().to_owned());
+        let (verdict, meaning) = (Verdict::Equal, None);
+        Compared { request, family, verdict, differences: Vec::new(), noise: Vec::new(), left, right, meaning }
     }
 
     /// The verdict, once all differences are known. What is shown from here on has no secret in it.
@@ -266,9 +262,8 @@ impl Pair {
             (!side.documented).then(|| why().into())
         };
         let differences = vec![Difference::new("answer", Kind::Unanswered, why(&self.left), why(&self.right))];
-        let nothing = Exchange::default;
-        let verdict = Verdict::Different;
-        Compared { request, verdict, differences, noise: Vec::new(), left: nothing(), right: nothing(), meaning: None }
+        let asked = self.compared(request, Exchange::default(), Exchange::default());
+        Compared { verdict: Verdict::Different, differences, ..asked }
     }
 
     fn differences(&mut self, own: bool, said: &Neutral, left: &Meaning, right: &Meaning) -> Vec<Difference> {
@@ -312,36 +307,6 @@ impl Pair {
                 return;
             }
         }
-    }
-
-    /// What a write did beside its answer: the entries that it posted, and its rows in the audit log.
-    async fn effects(&mut self, compared: &Compared) -> Vec<Difference> {
-        if self.left.business.is_none() {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        let next = (self.entries + 1).to_string();
-        let posted = Neutral::of("entriesList").asking("numberFrom", &next).asking("pageSize", "500");
-        let ids = [&compared.left, &compared.right]
-            .map(|exchange| exchange.request.header("x-request-id").unwrap_or_default().to_owned());
-        let logged = |id: &str| Neutral::of("auditLogList").asking("clientRequestId", id).asking("pageSize", "500");
-        let asked = [("effects.entries", posted.clone(), posted), ("effects.audit", logged(&ids[0]), logged(&ids[1]))];
-        for (path, of_left, of_right) in asked {
-            if self.left.dialect.operation(&of_left.operation).is_err() {
-                continue;
-            }
-            let (left, right) = (self.ask(true, &of_left).await.1, self.ask(false, &of_right).await.1);
-            match (left, right) {
-                (Ok(left), Ok(right)) => {
-                    let (left, right) = (&left.data()["items"], &right.data()["items"]);
-                    found.extend(between_values(path, left, right, &mut Latitude::Own(&mut self.twins)));
-                    let last = left.as_array().and_then(|items| items.last()?["entryNumber"].as_u64());
-                    self.entries = last.unwrap_or(self.entries);
-                }
-                (left, right) => found.push(unanswered(path, left, right)),
-            }
-        }
-        found
     }
 
     /// One side's request, answer and what it means. Refusals mean something too.
@@ -396,48 +361,6 @@ impl Pair {
         self.left.dialect.operation("verificationRun").ok()?;
         Some(self.compare(&Neutral::of("verificationRun").named("the books prove themselves")).await)
     }
-
-    /// Says which two companies are asked about, each on its side.
-    pub fn stand_for_each_other(&mut self, left: &str, right: &str) {
-        self.twins.pair(left, right);
-        (self.left.business, self.right.business) = (Some(left.to_owned()), Some(right.to_owned()));
-    }
-
-    /// Takes from two values that are alike which identifiers stand for each other.
-    pub fn learn(&mut self, left: &Value, right: &Value) {
-        self.twins.recognise(left, right);
-    }
-
-    /// Logs in as somebody else on each side.
-    pub async fn log_in_apart(&mut self, left: (&str, &str), right: (&str, &str)) -> Result<(), String> {
-        for (of_left, (login, password)) in [(true, left), (false, right)] {
-            let said = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
-            let answered = self.ask(of_left, &said).await.0;
-            let side = if of_left { &mut self.left } else { &mut self.right };
-            side.token = Some(answered.token(&side.dialect)?);
-        }
-        Ok(())
-    }
-
-    /// Logs in on both sides, each in its own words; their tokens are used from then on.
-    pub async fn log_in(&mut self, login: &str, password: &str) -> Result<Compared, String> {
-        let request = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
-        let (left, meant_left) = self.ask(true, &request).await;
-        let (right, meant_right) = self.ask(false, &request).await;
-        self.left.token = Some(left.token(&self.left.dialect)?);
-        self.right.token = Some(right.token(&self.right.dialect)?);
-        let differences = between(&meant_left?, &meant_right?, &mut Latitude::Own(&mut Twins::default()));
-        let (verdict, noise) = (Verdict::Equal, Vec::new());
-        Ok(self.judged(Compared {
-            request: Neutral::of(LOGIN),
-            verdict,
-            differences,
-            noise,
-            left,
-            right,
-            meaning: None,
-        }))
-    }
 }
 
 /// That at least one side could not be asked.
@@ -480,6 +403,7 @@ fn filled(text: &str, kept: &HashMap<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn what_was_kept_is_put_in() {

@@ -1,7 +1,13 @@
-//! What a run came to: a table for the terminal, JSON for programs, one HTML file for people.
+//! What a run came to, causes first: a text for the terminal, JSON for programs, one HTML file for people, and `JUnit`'s
+//! XML for builders.
+
+mod html;
 
 use crate::difference::{Difference, Kind, Verdict};
+use crate::findings::{Finding, Findings};
+use crate::junit::{self, Case};
 use crate::pair::{Compared, Exchange};
+use crate::shrink::Shrunk;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,12 +22,26 @@ pub struct Report {
     pub right: String,
     counts: Counts,
     operations: IndexMap<String, Counts>,
+    /// The family of each operation.
+    families: IndexMap<String, String>,
     /// Every request in its order.
     rows: Vec<Row>,
     /// What is not equal, as it was seen.
     told: Vec<Compared>,
+    findings: Findings,
+    /// The companies that were made for the run, as their sides know them.
+    pub twins: Vec<Twin>,
     /// Declared differences that excused nothing.
     pub unused: Vec<String>,
+}
+
+/// A company that was made to be compared.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Twin {
+    pub side: &'static str,
+    pub id: String,
+    pub name: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, Serialize)]
@@ -70,6 +90,8 @@ impl Report {
 
     pub fn add(&mut self, compared: &Compared) {
         self.counts.add(compared);
+        self.findings.add(compared);
+        self.families.entry(compared.request.operation.clone()).or_insert_with(|| compared.family.clone());
         self.operations.entry(compared.request.operation.clone()).or_default().add(compared);
         self.rows.push(Row {
             operation: compared.request.operation.clone(),
@@ -103,12 +125,44 @@ impl Report {
             write!(text, ", {declared} equal but for declared differences").unwrap_or_default();
         }
         write!(text, ", {different} different").unwrap_or_default();
+        if !self.findings.is_empty() {
+            write!(text, " ({})", counted(self.findings.told().len(), "cause")).unwrap_or_default();
+        }
         text
     }
 
-    /// A table by resource, then the differences.
+    /// What differs, each cause once.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.findings.told()
+    }
+
+    /// Keeps the smallest body that shows a finding.
+    pub fn shrink_to(&mut self, finding: &Finding, shrunk: &Shrunk) {
+        self.findings.shrink_to(finding, shrunk);
+    }
+
+    /// For builders.
+    pub fn junit(&self) -> String {
+        let with_family = self.operations.iter().zip(self.families.values());
+        let cases: Vec<Case<'_>> = with_family
+            .map(|((operation, counts), family)| Case {
+                operation,
+                family,
+                asked: counts.asked,
+                micros: counts.left_micros + counts.right_micros,
+            })
+            .collect();
+        junit::written(&cases, &self.findings(), finding_in_text, &self.unused)
+    }
+
+    /// The causes, then a table by operation.
     pub fn text(&self) -> String {
-        let mut lines = vec![format!("left   {}", self.left), format!("right  {}", self.right), String::new()];
+        let mut lines = vec![format!("left   {}", self.left), format!("right  {}", self.right)];
+        lines.extend(self.twins.iter().map(|twin| format!("made   {} on the {}: {}", twin.name, twin.side, twin.id)));
+        lines.push(String::new());
+        for (place, finding) in self.findings().iter().enumerate() {
+            lines.push(format!("{}. {}\n", place + 1, finding_in_text(finding)));
+        }
         let widest = self.operations.keys().map(String::len).max().unwrap_or_default().max(9);
         lines.push(format!(
             "{:widest$}  {:>6} {:>6} {:>8} {:>9} {:>9} {:>9}",
@@ -126,9 +180,6 @@ impl Report {
             ));
         }
         lines.push(String::new());
-        for compared in self.told.iter().filter(|one| one.verdict == Verdict::Different).take(50) {
-            lines.push(one_in_text(compared));
-        }
         lines.extend(self.unused.iter().map(|unused| format!("declared, and never seen: {unused}")));
         lines.push(self.summary());
         lines.join("\n")
@@ -137,56 +188,8 @@ impl Report {
     pub fn json(&self) -> Value {
         json!({
             "left": self.left, "right": self.right, "counts": self.counts, "operations": self.operations,
-            "requests": self.rows, "notEqual": self.told, "unusedDeclarations": self.unused, "ok": self.is_clean(),
+            "findings": self.findings(), "twins": self.twins, "requests": self.rows, "notEqual": self.told, "unusedDeclarations": self.unused, "ok": self.is_clean(),
         })
-    }
-
-    /// One file with everything in it, and nothing fetched.
-    pub fn html(&self) -> String {
-        let mut body = String::new();
-        let (class, word) = if self.is_clean() { ("equal", "No difference") } else { ("different", "Different") };
-        body += &format!(
-            "<h1>Compare <span class=\"badge {class}\">{word}</span></h1>\n<p>{}</p>\n<table class=\"sides\"><tr><th>left</th><td><code>{}</code></td></tr><tr><th>right</th><td><code>{}</code></td></tr></table>\n",
-            escape(&self.summary()),
-            escape(&self.left),
-            escape(&self.right)
-        );
-        if !self.unused.is_empty() {
-            let item = |unused: &String| format!("<li>{}</li>", escape(unused));
-            let items: String = self.unused.iter().map(item).collect();
-            body += &format!("<h2>Declared, and never seen</h2>\n<ul>{items}</ul>\n");
-        }
-        if !self.told.is_empty() {
-            body += "<h2>Not equal</h2>\n";
-            body.extend(self.told.iter().map(one_in_html));
-        }
-        body += "<h2>By operation</h2>\n<table class=\"counts\"><thead><tr><th>operation</th><th>asked</th><th>equal</th><th>of these refused</th><th>declared</th><th>different</th><th>left ms</th><th>right ms</th></tr></thead>\n";
-        for (operation, counts) in &self.operations {
-            let class = if counts.different > 0 {
-                "different"
-            } else if counts.declared > 0 {
-                "declared"
-            } else {
-                "equal"
-            };
-            body += &format!(
-                "<tr class=\"{class}\"><th><code>{}</code></th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                escape(operation),
-                counts.asked,
-                counts.equal,
-                counts.refused,
-                counts.declared,
-                counts.different,
-                milliseconds(counts.left_micros, counts.asked),
-                milliseconds(counts.right_micros, counts.asked)
-            );
-        }
-        body += "</table>\n";
-        format!(
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Compare: {}</title>\n<style>\n{}</style></head>\n<body><main>\n{body}</main></body></html>\n",
-            escape(&self.summary()),
-            concat!(include_str!("../assets/look.css"), include_str!("../assets/report.css"))
-        )
     }
 }
 
@@ -200,6 +203,42 @@ pub fn one_in_text(compared: &Compared) -> String {
     lines.join("\n")
 }
 
+/// A cause for the terminal: where it is seen, one answer that shows it, and what else comes of it.
+fn finding_in_text(finding: &Finding) -> String {
+    let Finding { name, answers, consequences, example, shrunk, .. } = finding;
+    let mut lines = vec![format!("{name}: {}", counted(usize::try_from(*answers).unwrap_or(usize::MAX), "answer"))];
+    if finding.operations.len() > 1 {
+        let each = finding.operations.iter().map(|(operation, answers)| format!("{operation} {answers}"));
+        lines.push(format!(
+            "   {}",
+            shortened(Some(&each.collect::<Vec<_>>().join(", ").into()), 400).trim_matches('"')
+        ));
+    }
+    lines.push(format!("   such as {}", example.title()));
+    let of_finding = |one: &&Difference| crate::consequence::pattern(&one.path) == finding.path;
+    lines.extend(
+        example.differences.iter().filter(of_finding).take(3).map(|one| format!("     {}", difference_in_text(one))),
+    );
+    for (side, exchange) in [("left ", &example.left), ("right", &example.right)] {
+        let status = exchange.answer.as_ref().map_or_else(String::new, |answer| answer.status.to_string());
+        let curl = exchange.curl.replace('\n', "\n            ");
+        lines.push(format!("   {side} {status:>3} {curl}"));
+    }
+    if let Some(shrunk) = shrunk {
+        lines.push(format!("   the smallest body that shows it: {}", shrunk.body));
+    }
+    if *consequences > 0 {
+        let later = counted(usize::try_from(*consequences).unwrap_or(usize::MAX), "later answer");
+        lines.push(format!("   the books are apart since then: {later} differ only because of it"));
+    }
+    lines.join("\n")
+}
+
+/// A number of things, in words.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 fn difference_in_text(difference: &Difference) -> String {
     let short = |value: &Option<Value>| shortened(value.as_ref(), 120);
     let (left, right) = (short(&difference.left), short(&difference.right));
@@ -208,12 +247,13 @@ fn difference_in_text(difference: &Difference) -> String {
         Kind::OnlyRight => format!("only on the right: {right}"),
         Kind::Form | Kind::Document if difference.left.is_none() => format!("on the right: {right}"),
         Kind::Form | Kind::Document => format!("on the left: {left}"),
-        Kind::Size => format!("{left} elements, {right} elements"),
-        Kind::Order => "the same elements in another order".to_owned(),
+        Kind::Order => format!("the same records in another order: {left} | {right}"),
+        Kind::Repeated => format!("done {left} times on the left, {right} times on the right"),
         Kind::Unanswered | Kind::Status | Kind::Type | Kind::Value | Kind::Format => format!("{left} | {right}"),
     };
     let reason = difference.reason.as_ref().map_or_else(String::new, |reason| format!("  (declared: {reason})"));
-    format!("{}: {said}{reason}", difference.path)
+    let follows = difference.follows.as_ref().map_or_else(String::new, |cause| format!("  (follows from {cause})"));
+    format!("{}: {said}{reason}{follows}", difference.path)
 }
 
 /// A value as JSON, or the beginning of it.
@@ -228,42 +268,6 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::Declared => "equal but for declared differences",
         Verdict::Different => "DIFFERENT",
     }
-}
-
-fn one_in_html(compared: &Compared) -> String {
-    let class = if compared.verdict == Verdict::Different { "different" } else { "declared" };
-    let row = |difference: &Difference| {
-        let cell = |value: &Option<Value>| escape(&shortened(value.as_ref(), 600));
-        format!(
-            "<tr><th><code>{}</code></th><td>{}</td><td><code>{}</code></td><td><code>{}</code></td><td>{}</td></tr>\n",
-            escape(&difference.path),
-            escape(json!(difference.kind).as_str().unwrap_or_default()),
-            cell(&difference.left),
-            cell(&difference.right),
-            escape(difference.reason.as_deref().unwrap_or_default())
-        )
-    };
-    let rows: String = compared.differences.iter().map(row).collect();
-    format!(
-        "<details class=\"case {class}\"><summary><span class=\"badge {class}\">{}</span> <code>{}</code> {}</summary>\n<div class=\"wide\"><table class=\"differences\"><thead><tr><th>path</th><th>kind</th><th>left</th><th>right</th><th>reason</th></tr></thead>\n{rows}</table></div>\n<div class=\"pair\">{}{}</div></details>\n",
-        word(compared.verdict),
-        escape(&compared.request.operation),
-        escape(&compared.request.name),
-        exchange_in_html("left", &compared.left),
-        exchange_in_html("right", &compared.right)
-    )
-}
-
-fn exchange_in_html(side: &str, exchange: &Exchange) -> String {
-    let answer = match (&exchange.answer, &exchange.failed) {
-        (Some(answer), _) => {
-            let line = |(name, value): &(String, String)| format!("{name}: {value}\n");
-            let headers: String = answer.headers.iter().map(line).collect();
-            format!("{} in {} ms\n{headers}\n{}", answer.status, milliseconds(answer.micros, 1), answer.pretty())
-        }
-        (None, failed) => failed.clone().unwrap_or_default(),
-    };
-    format!("<section><h3>{side}</h3><pre>{}</pre><pre>{}</pre></section>", escape(&exchange.curl), escape(&answer))
 }
 
 /// Micros in all, as milliseconds for each.
@@ -295,6 +299,7 @@ mod tests {
         };
         Compared {
             request: Neutral::of("partiesGet"),
+            family: "parties".into(),
             verdict,
             differences,
             noise: Vec::new(),
@@ -311,9 +316,12 @@ mod tests {
         assert!(report.is_clean());
         report.add(&compared(Verdict::Different, "<script>alert(1)</script>"));
         assert!(!report.is_clean());
-        assert_eq!(report.summary(), "2 requests: 1 equal (0 refused alike), 1 different");
+        assert_eq!(report.summary(), "2 requests: 1 equal (0 refused alike), 1 different (1 cause)");
         let (text, html) = (report.text(), report.html());
-        assert!(text.contains("DIFFERENT  partiesGet\n    data.<b>: 1 | 2"), "{text}");
+        assert!(
+            text.contains("1. partiesGet data.<b>: 1 answer\n   such as partiesGet\n     data.<b>: 1 | 2\n"),
+            "{text}"
+        );
         assert!(text.contains("1.50      2.50"), "{text}");
         assert!(!html.contains("<script>") && html.contains("data.&lt;b&gt;"));
         assert_eq!(report.json()["operations"]["partiesGet"]["different"], 1);

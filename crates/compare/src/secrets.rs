@@ -19,6 +19,16 @@ pub(crate) fn mask(path: &str, value: &mut Value) {
     }
 }
 
+/// Whether a secret was taken out of a value.
+pub(crate) fn is_masked(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text == MASK,
+        Value::Object(members) => members.values().any(is_masked),
+        Value::Array(elements) => elements.iter().any(is_masked),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// ... and out of a request.
 pub(crate) fn mask_request(request: &mut Neutral) {
     if let Some(body) = &mut request.body {

@@ -1,4 +1,16 @@
-//! A request of one dialect in the words of the other, with what changes said.
+//! A request of one dialect in the words of the other, with what changes said. A text of them is changed where they stand:
+//! everything else in it stays as it was typed.
+
+mod collections;
+mod commands;
+mod json;
+mod letters;
+mod moved;
+mod readers;
+mod requests;
+mod shell;
+mod tests_of_edits;
+mod windows;
 
 use crate::batch::har_request;
 use crate::curl;
@@ -38,7 +50,68 @@ pub struct Translated {
     origin: String,
 }
 
+/// A text with its requests in the words of another dialect.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Edited {
+    pub text: String,
+    /// What became of each request, in their order.
+    pub told: Vec<Told>,
+    /// How many requests are of the wanted dialect already, and stay.
+    pub already: usize,
+}
+
+/// What became of a request, or why nothing did.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Told {
+    pub line: usize,
+    /// Empty where it stays as it is.
+    pub operation: String,
+    pub from: String,
+    pub to: String,
+    /// What is different, a sentence each.
+    pub notes: Vec<String>,
+    /// What somebody has to look at.
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neutral: Option<Neutral>,
+}
+
+impl Told {
+    fn of(line: usize, moved: moved::Moved<'_>) -> Self {
+        Self {
+            line,
+            operation: moved.neutral.operation.clone(),
+            from: moved.from.name.clone(),
+            to: moved.to.name.clone(),
+            notes: moved.notes,
+            warnings: moved.warnings,
+            neutral: Some(moved.neutral),
+        }
+    }
+
+    fn unknown(line: usize, why: String) -> Self {
+        Self { line, warnings: vec![why], ..Self::default() }
+    }
+}
+
 impl Translator {
+    /// A script, a file of requests, a HAR or a collection: its requests in the words of a dialect, or of the other one
+    /// than the first of them is of. At most so many.
+    pub fn edit(&self, text: &str, to: Option<usize>, most: usize) -> Result<Edited, String> {
+        let mut to = to;
+        let is_json = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).starts_with('{');
+        // A script may begin with a brace, too.
+        if is_json && (!text.contains("curl") || json::Node::of(text).is_some()) {
+            collections::edit(self, text, &mut to, most)
+        } else if requests::is_meant(text) {
+            requests::edit(self, text, &mut to, most)
+        } else {
+            commands::edit(self, text, &mut to, most)
+        }
+    }
+
     /// A command, several of them, or a HAR; at most so many requests. Each is said once in every other dialect.
     pub fn translate(&self, text: &str, most: usize) -> Result<Vec<Translated>, String> {
         if text.trim_start().starts_with('{') {
@@ -99,6 +172,12 @@ impl Translator {
                 return Ok((place, Base::Own, neutral));
             }
         }
+        // Below a base that is known there is nothing else.
+        let path = request.path();
+        let is_below = |one: &Arc<Dialect>| path.strip_prefix(&one.base).is_some_and(|rest| rest.starts_with('/'));
+        if self.dialects.iter().any(is_below) {
+            return Err(unknown(request));
+        }
         // Where the request names its company speaks for the dialects that name it there.
         let named = if request.header("x-business-id").is_some() { CompanyIn::Header } else { CompanyIn::Path };
         let mut order: Vec<usize> = (0..self.dialects.len()).collect();
@@ -115,16 +194,19 @@ impl Translator {
             return Ok((place, Base::Shared(shared.clone()), neutral));
         }
         // Another server, or one behind a proxy: the shortest base below which it is a request.
-        let path = request.path();
         let ends = path.match_indices('/').map(|(end, _)| end).take(DEEPEST_BASE);
         for base in ends.map(|end| &path[..end]) {
             if let Some((place, neutral)) = below(base) {
                 return Ok((place, Base::Foreign(base.to_owned()), neutral));
             }
         }
-        let (method, path) = (curl::brief(&request.method), curl::brief(path));
-        Err(format!("{method} {path} is an operation of neither dialect"))
+        Err(unknown(request))
     }
+}
+
+fn unknown(request: &Request) -> String {
+    let (method, path) = (curl::brief(&request.method), curl::brief(request.path()));
+    format!("{method} {path} is an operation of neither dialect")
 }
 
 /// What is asked, in the words of another dialect.

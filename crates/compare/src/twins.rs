@@ -12,6 +12,14 @@ pub struct Twins {
     left_of: HashMap<String, String>,
     /// Seen on both sides as itself: it can stand for no other.
     shared: HashSet<String>,
+    /// What was learnt, in its order, so that it can be forgotten again.
+    learnt: Vec<Learnt>,
+}
+
+#[derive(Debug, Clone)]
+enum Learnt {
+    Pair(String, String),
+    Shared(String),
 }
 
 impl Twins {
@@ -20,7 +28,42 @@ impl Twins {
         if left != right {
             self.right_of.insert(left.to_owned(), right.to_owned());
             self.left_of.insert(right.to_owned(), left.to_owned());
+            self.learnt.push(Learnt::Pair(left.to_owned(), right.to_owned()));
         }
+    }
+
+    /// How much is known by now.
+    pub(crate) fn known(&self) -> usize {
+        self.learnt.len()
+    }
+
+    /// Forgets what was learnt since so much was known.
+    pub(crate) fn forget_since(&mut self, known: usize) {
+        for learnt in self.learnt.drain(known..) {
+            match learnt {
+                Learnt::Pair(left, right) => {
+                    self.right_of.remove(&left);
+                    self.left_of.remove(&right);
+                }
+                Learnt::Shared(both) => drop(self.shared.remove(&both)),
+            }
+        }
+    }
+
+    /// A text of either side as it can be held beside one of the other: of two identifiers that stand for each other there
+    /// is one left, and all that nobody has seen yet are alike. Where a list has both of two twins, so have both sides.
+    pub(crate) fn neutral(&self, name: &str, text: &str) -> String {
+        let is_known = |text: &str| self.left_of.contains_key(text) || self.shared.contains(text);
+        let unseen = |text: &str| self.right_of.get(text).cloned().or_else(|| is_known(text).then(|| text.to_owned()));
+        if names_id(name) && !is_identifier(text) {
+            return unseen(text).unwrap_or_else(|| text.to_owned());
+        }
+        let pieces = pieces(text).into_iter();
+        pieces
+            .map(|piece| {
+                if is_identifier(piece) { unseen(piece).unwrap_or_else(|| UNSEEN.to_owned()) } else { piece.to_owned() }
+            })
+            .collect()
     }
 
     /// Whether two identifiers stand for each other; two that nobody has seen yet do from now on.
@@ -29,7 +72,9 @@ impl Twins {
             return known == right;
         }
         if left == right {
-            self.shared.insert(left.to_owned());
+            if self.shared.insert(left.to_owned()) {
+                self.learnt.push(Learnt::Shared(left.to_owned()));
+            }
             return !self.left_of.contains_key(right);
         }
         if self.left_of.contains_key(right) || self.shared.contains(left) || self.shared.contains(right) {
@@ -113,6 +158,9 @@ fn last_name(path: &str) -> &str {
 
 /// What the proof of the books calls the digest of the ledger.
 const OF_THE_BOOKS: &str = "digest";
+
+/// What stands for an identifier that nobody has seen yet.
+pub(crate) const UNSEEN: &str = "\u{0}";
 
 const UUID: usize = 36;
 const DIGEST: usize = 64;

@@ -108,3 +108,24 @@ fn what_is_missing_is_said() {
     let error = a.render(&Neutral::of("parties.list"), Some("b"), None).unwrap_err();
     assert!(error.contains("did you mean partiesList?"), "{error}");
 }
+
+#[test]
+fn a_name_that_none_has_is_completed_and_corrected() {
+    let (a, _) = two();
+    for (written, meant) in [
+        ("parties.list", vec!["partiesList"]),
+        ("Parties-Create", vec!["partiesCreate"]),
+        ("partysList", vec!["partiesList"]),
+        ("partiesLits", vec!["partiesList"]),
+        ("partyList", vec!["partiesList"]),
+        ("partiesT", vec!["partiesTree"]),
+        ("parties", vec!["partiesList", "partiesCreate", "partiesGet", "partiesTree"]),
+        ("partys", vec!["partiesList", "partiesCreate", "partiesGet", "partiesTree"]),
+        ("somethingElse", vec![]),
+        ("", vec![]),
+    ] {
+        assert_eq!(a.nearest(written), meant, "{written}");
+    }
+    let said = a.operation("parties").unwrap_err();
+    assert!(said.contains("did you mean one of partiesList, partiesCreate,"), "{said}");
+}

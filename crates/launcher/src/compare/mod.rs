@@ -1,115 +1,49 @@
 //! `duet compare`: the same requests to both dialects, or to two servers, and where their answers differ.
 
+mod options;
 pub(crate) mod page;
 mod sides;
 pub(crate) mod translate;
+mod twins;
 
-use crate::cli::Common;
+pub(crate) use options::CompareOptions;
+
 use crate::config;
 use crate::console::{failed, misused, say};
 use crate::private;
-use clap::Args;
 use compare::batch;
 use compare::declared::Declared;
+use compare::dialect::{Dialect, LOGIN};
 use compare::explore::{Part, Step, explore};
 use compare::neutral::{Neutral, Query};
 use compare::pair::{Compared, Pair, Relation, Side};
 use compare::report::{Report, one_in_text};
+use compare::shrink;
 use ledger_core::clock::Clock;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// What to ask, and of whom.
-#[derive(Args, Clone)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct CompareOptions {
-    #[command(flatten)]
-    common: Common,
-    /// One operation by its name in the documents, such as salesInvoicesList
-    #[arg(value_name = "OPERATION", conflicts_with_all = ["file", "explore"])]
-    operation: Option<String>,
-    /// The record that the operation is about
-    #[arg(long, value_name = "ID", requires = "operation")]
-    id: Option<String>,
-    /// A parameter of the query; may be given more than once
-    #[arg(long, value_name = "NAME=VALUE", requires = "operation", value_parser = crate::cli::key_and_value)]
-    query: Vec<(String, String)>,
-    /// The body, as JSON
-    #[arg(long, value_name = "JSON", requires = "operation")]
-    body: Option<String>,
-    /// Requests from a file: JSON Lines, or a HAR that a browser or a proxy recorded
-    #[arg(long, value_name = "FILE", conflicts_with = "explore")]
-    file: Option<PathBuf>,
-    /// Every operation of the documents, with valid and broken bodies
-    #[arg(long)]
-    explore: bool,
-    /// With --explore: only operations whose names begin so
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "explore")]
-    only: Vec<String>,
-    /// With --explore: one of N parts, such as 1/3; each makes every operation succeed, together they ask everything
-    #[arg(long, value_name = "K/N", requires = "explore")]
-    part: Option<Part>,
-    /// Make a company on each side, and write into them for real
-    #[arg(long, conflicts_with_all = ["business", "left_business", "right_business"])]
-    twin: bool,
-    /// How the twins are made
-    #[arg(long, value_name = "JSON", requires = "twin")]
-    twin_body: Option<String>,
-    /// The company, in place of those that a file names; the first that the user sees when absent
-    #[arg(long, value_name = "ID")]
-    business: Option<String>,
-    /// The company on the left, where the sides have one each
-    #[arg(long, value_name = "ID", requires = "right_business", conflicts_with = "business")]
-    left_business: Option<String>,
-    /// The company on the right
-    #[arg(long, value_name = "ID", requires = "left_business")]
-    right_business: Option<String>,
-    /// The server of both sides [default: where the configuration listens]
-    #[arg(long, value_name = "URL", conflicts_with_all = ["left", "right"])]
-    server: Option<String>,
-    /// The left side: the base of an API, such as <https://old.example/a/api>
-    #[arg(long, value_name = "URL", requires = "right")]
-    left: Option<String>,
-    /// The right side
-    #[arg(long, value_name = "URL", requires = "left")]
-    right: Option<String>,
-    /// What the left side speaks: of one server the first dialect, elsewhere what can be found out
-    #[arg(long, value_enum)]
-    left_dialect: Option<sides::Letter>,
-    /// What the right side speaks
-    #[arg(long, value_enum)]
-    right_dialect: Option<sides::Letter>,
-    /// E-mail of who asks; the password is in `DUET_COMPARE_PASSWORD`, or a token in `DUET_COMPARE_TOKEN`
-    #[arg(long, value_name = "E-MAIL")]
-    user: Option<String>,
-    /// Who asks on the right, where it is somebody else; `DUET_COMPARE_RIGHT_PASSWORD`, `DUET_COMPARE_RIGHT_TOKEN`
-    #[arg(long, value_name = "E-MAIL")]
-    right_user: Option<String>,
-    /// Read the password from standard input
-    #[arg(long, requires = "user")]
-    password_stdin: bool,
-    /// Differences that are as they should be: a JSON list of path, reason and, if need be, operation, kind, until
-    #[arg(long, value_name = "FILE")]
-    differences: Option<PathBuf>,
-    /// Write a report for people: one HTML file
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Print the report as JSON, for programs
-    #[arg(long)]
-    json: bool,
-}
-
 pub(crate) async fn run(options: CompareOptions) -> ExitCode {
+    if options.remove_twins {
+        return match twins::removed(&options).await {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(Stop::Misused(why)) => misused(&why),
+            Err(Stop::Failed(why)) => failed(&why),
+        };
+    }
     match compared(&options).await {
         Ok(report) => {
-            if let Some(path) = &options.html
-                && let Err(error) =
-                    private::create(path).and_then(|mut file| Write::write_all(&mut file, report.html().as_bytes()))
-            {
-                return failed(&format!("cannot write {}: {error}", path.display()));
+            let files = [(&options.html, Report::html as fn(&Report) -> String), (&options.junit, Report::junit)];
+            for (path, text) in files {
+                if let Some(path) = path
+                    && let Err(error) =
+                        private::create(path).and_then(|mut file| Write::write_all(&mut file, text(&report).as_bytes()))
+                {
+                    return failed(&format!("cannot write {}: {error}", path.display()));
+                }
             }
             say(&if options.json { report.json().to_string() } else { report.text() });
             if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) }
@@ -146,7 +80,7 @@ async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
     let twin_body = match &options.twin_body {
         Some(body) => serde_json::from_str(body).map_err(|error| Stop::Misused(format!("--twin-body: {error}")))?,
         // So that whatever is sold can be delivered.
-        None => json!({"name": "Compare", "baseCurrency": "EUR", "settings": {"negativeStock": "allow"}}),
+        None => json!({"baseCurrency": "EUR", "settings": {"negativeStock": "allow"}}),
     };
     let (left, right) = sides(options).await?;
     let requests = requests(options, [&left, &right])?;
@@ -161,6 +95,7 @@ async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
     if options.twin {
         let made = pair.make_twins(&twin_body).await?;
         report.add(&made);
+        report.twins = twins::made(&pair);
     } else {
         choose_company(&mut pair, options).await?;
     }
@@ -187,11 +122,26 @@ async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
         report.add(&proof);
     }
     progress.end();
+    shrink(&mut pair, &mut report).await;
     report.unused = pair.declared.unused();
     if report.asked() == 0 {
         return Err(Stop::Misused("nothing to ask: name an operation, --file or --explore".into()));
     }
     Ok(report)
+}
+
+/// So many findings are shrunk.
+const MOST_SHRUNK: usize = 10;
+
+/// Looks for the smallest bodies that show what was found.
+async fn shrink(pair: &mut Pair, report: &mut Report) {
+    for finding in report.findings().into_iter().take(MOST_SHRUNK) {
+        let asked = &finding.example.request;
+        let is_own = asked.operation != LOGIN && asked.business.is_none();
+        if is_own && let Some(shrunk) = shrink::shrink(pair, asked, &finding.path).await {
+            report.shrink_to(&finding, &shrunk);
+        }
+    }
 }
 
 /// The two sides, before anybody logged in.
@@ -226,7 +176,13 @@ fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>,
         }
         return Ok(requests);
     }
+    for begun in &options.only {
+        if dialects.iter().all(|dialect| dialect.beginning_with(begun).is_empty()) {
+            dialects[0].operation(begun).map_err(misused)?;
+        }
+    }
     let Some(operation) = &options.operation else { return Ok(Vec::new()) };
+    let operation = &completed(operation, dialects[0]);
     for dialect in dialects {
         dialect.operation(operation).map_err(misused)?;
     }
@@ -237,6 +193,17 @@ fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>,
     let (body, text) = body.unwrap_or_default();
     let query = Query(options.query.clone());
     Ok(vec![Neutral { id: options.id.clone(), query, body, text, ..Neutral::of(operation) }])
+}
+
+/// The name of an operation, where only one begins as it was written.
+fn completed(written: &str, dialect: &Dialect) -> String {
+    match dialect.beginning_with(written).as_slice() {
+        [only] if *only != written => {
+            crate::console::warn(&format!("{written} is taken for {only}"));
+            (*only).to_owned()
+        }
+        _ => written.to_owned(),
+    }
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

@@ -214,8 +214,11 @@ impl Sides {
                 let translator = self.translator.clone();
                 let translated = aside::read(bytes.len(), move || {
                     let Text { text } = parsed(&bytes)?;
-                    let translated = translator.translate(&text, MOST_AT_ONCE);
+                    let translated = translator.edit(&text, None, MOST_AT_ONCE);
                     let translated = translated.map_err(|why| Error::field("text", why))?;
+                    if translated.told.is_empty() {
+                        return Err(Error::field("text", "has no request of either dialect in it"));
+                    }
                     serde_json::to_string(&translated).map_err(Error::internal)
                 });
                 Ok(as_json(translated.await?))

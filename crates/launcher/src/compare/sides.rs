@@ -15,6 +15,12 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Letter(&'static Spoken);
 
+impl Letter {
+    pub(super) fn spoken(self) -> &'static Spoken {
+        self.0
+    }
+}
+
 impl ValueEnum for Letter {
     fn value_variants<'a>() -> &'a [Self] {
         static ALL: LazyLock<Vec<Letter>> = LazyLock::new(|| SPOKEN.iter().map(Letter).collect());
