@@ -23,6 +23,7 @@ mod doctor;
 mod documentation;
 mod edge;
 mod errors;
+mod events;
 mod fair;
 mod faults;
 mod findings;

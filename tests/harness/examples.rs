@@ -138,6 +138,7 @@ impl Company<'_> {
         match operations.key.stem() {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
+            "events" => self.request_at(dialect, method, &format!("events{path}")),
             "dialectUsage" => self.request_at(dialect, method, &format!("dialect-usage{path}")),
             "installationLog" => {
                 let own = if dialect == Dialect::A { "/a/api/InstallationLog" } else { "/b/api/installation-log" };

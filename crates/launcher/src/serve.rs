@@ -110,7 +110,11 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
             aside::serve(listener, sight::answer, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted);
+    let silenced = async {
+        stop(stopped.clone()).await;
+        books.end_news();
+    };
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, silenced);
     drop((reloading, sweeping));
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {

@@ -192,6 +192,11 @@ impl Books {
         }
     }
 
+    /// Answers those who wait for news, and ends what is told as it happens: nobody waits for a server that stops.
+    pub(crate) fn end_news(&self) {
+        self.shells().for_each(|shell| shell.ledger.end_news());
+    }
+
     /// Finishes what is queued and lets every database go.
     pub(crate) async fn close(&self) {
         match self {

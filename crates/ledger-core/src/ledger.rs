@@ -1,6 +1,7 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
 mod administration;
+mod awaiting;
 mod call;
 mod caller;
 mod converting;

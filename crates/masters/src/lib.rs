@@ -12,6 +12,7 @@ pub mod business;
 mod checks;
 pub mod currency_list;
 pub mod dialect_usage;
+pub mod event;
 pub mod exchange_rate;
 pub mod installation_log;
 pub mod invitation;
@@ -43,6 +44,7 @@ pub fn operations() -> Vec<ResourceOperations> {
         ResourceOperations::of::<currency_list::Currencies>(),
         ResourceOperations::of::<exchange_rate::ExchangeRates>(),
         ResourceOperations::of::<audit_log::AuditLog>(),
+        ResourceOperations::of::<event::Events>(),
         ResourceOperations::of::<user::Users>(),
         ResourceOperations::of::<permission::Permissions>(),
         ResourceOperations::of::<api_key::ApiKeys>(),

@@ -96,6 +96,7 @@ keys! {
     Currencies: "currency", "Currencies", "currencies", READ, Books;
     ExchangeRates: "exchangeRate", "Exchange rates", "exchangeRates", KEPT, Rates;
     AuditLog: "audit", "Audit log", "auditLog", EXPORTED, Books;
+    Events: "event", "Events", "events", READ, Books;
     Reports: "report", "Reports", "reports", READ, Books;
     Verification: "verification", "Verification", "verification", READ, Books;
     Users: "user", "Users", "users", KEPT, People;

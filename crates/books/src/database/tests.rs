@@ -14,6 +14,7 @@ mod both;
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
 mod foreseen;
+mod heard;
 mod left;
 mod log;
 #[allow(dead_code, reason = "other suites use more of it")]
