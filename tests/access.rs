@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 const WORK: &[(&str, &str)] = &[
     ("own", "profile session"),
     ("installation", "installationLog"),
+    ("outward", "webhook"),
     ("people", "user permission apiKey dialectUsage"),
     ("company", "business"),
     ("selling", "salesOrder salesInvoice creditNote"),
@@ -38,6 +39,8 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
         "own" => return true,
         // No role of a company reaches beyond it.
         "installation" => return false,
+        // What leaves the company is the affair of who answers for it.
+        "outward" => return matches!(role, Role::Owner | Role::Accountant),
         "people" => {
             let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
             return role == Role::Owner || sees;

@@ -92,6 +92,7 @@ mod trade;
 mod trade_model;
 mod trusting;
 mod watching;
+mod webhooks;
 mod wires;
 mod withheld;
 mod worked;

@@ -151,6 +151,11 @@ impl Books {
         shells.into_iter().filter_map(|shell| shell.upgrade())
     }
 
+    /// The books that are open, each as long as it is held.
+    pub(crate) fn ledgers(&self) -> impl Iterator<Item = Arc<Ledger>> {
+        self.shells().map(|shell| shell.ledger.clone())
+    }
+
     /// How many sets of books are open.
     pub(crate) fn open_now(&self) -> usize {
         self.shells().count()

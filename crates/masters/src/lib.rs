@@ -27,6 +27,7 @@ mod samples;
 pub mod session;
 pub mod tax_code;
 pub mod user;
+pub mod webhook;
 
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts};
@@ -47,6 +48,7 @@ pub fn operations() -> Vec<ResourceOperations> {
         ResourceOperations::of::<event::Events>(),
         ResourceOperations::of::<user::Users>(),
         ResourceOperations::of::<permission::Permissions>(),
+        ResourceOperations::of::<webhook::Webhooks>(),
         ResourceOperations::of::<api_key::ApiKeys>(),
         ResourceOperations::of::<dialect_usage::DialectUsage>(),
         ResourceOperations::of::<profile::Profile>(),

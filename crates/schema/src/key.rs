@@ -101,6 +101,7 @@ keys! {
     Verification: "verification", "Verification", "verification", READ, Books;
     Users: "user", "Users", "users", KEPT, People;
     Permissions: "permission", "Permissions", "permissions", KEPT, People;
+    Webhooks: "webhook", "Webhooks", "webhooks", KEPT, Outward;
     ApiKeys: "apiKey", "API keys", "apiKeys", MADE, People;
     DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ, People;
     Profile: "profile", "Your account", "profile", OWN, Books;

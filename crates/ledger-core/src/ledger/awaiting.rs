@@ -45,6 +45,11 @@ impl Ledger {
         newest.ok_or(Error::NotFound)
     }
 
+    /// Whether nobody waits for news any longer.
+    pub fn is_silent(&self) -> bool {
+        self.lanes.news().is_over()
+    }
+
     /// Nobody waits for news any longer: those who do are answered, and streams end.
     pub fn end_news(&self) {
         self.lanes.news().end();

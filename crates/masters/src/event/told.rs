@@ -10,22 +10,11 @@ use books::cx::Cx;
 use books::seal::heads;
 use kit::changes::{RecordJson, records, weight};
 use schema::tables::audit_log::{self as table, Column};
+pub use schema::webhook::Payload;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde_json::json;
-use words::wire_enum;
-
-wire_enum! {
-    /// How much an event tells.
-    pub enum Payload {
-        /// What happened to which record.
-        #[default]
-        Thin = "thin",
-        /// The record as well.
-        Full = "full",
-    }
-}
 
 /// Who did something.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -162,6 +151,27 @@ fn event(row: table::Model, payload: Payload) -> Result<Event> {
         version: row.version_to.or(row.version_from),
         data,
     })
+}
+
+#[cfg(test)]
+impl Event {
+    /// One as it was told.
+    pub(crate) fn sample(told: &serde_json::Value) -> Self {
+        let text = |name: &str| told[name].as_str().unwrap();
+        let id = |name: &str| RecordId::parse(text(name)).unwrap();
+        Self {
+            sequence: told["sequence"].as_i64().unwrap(),
+            id: id("id"),
+            kind: text("type").into(),
+            occurred_at: Instant::parse(text("occurredAt")).unwrap(),
+            actor: EventActor { user_id: None },
+            dialect: None,
+            resource: text("resource").into(),
+            resource_id: id("resourceId"),
+            version: told["version"].as_i64(),
+            data: None,
+        }
+    }
 }
 
 impl Events {
