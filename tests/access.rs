@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 const WORK: &[(&str, &str)] = &[
     ("own", "profile session batch"),
     ("installation", "installationLog"),
+    ("outward", "webhook"),
     ("people", "user permission apiKey dialectUsage"),
     ("company", "business"),
     ("selling", "salesOrder salesInvoice creditNote"),
@@ -26,7 +27,7 @@ const WORK: &[(&str, &str)] = &[
     ("keeping", "taxCode paymentTerm account numberSeries fiscalYear"),
     ("locking", "lock"),
     ("log", "audit"),
-    ("reading", "entry currency report verification"),
+    ("reading", "entry currency report verification event"),
 ];
 
 /// Who may change what. Everybody may view everything but the people; nobody makes companies by a role.
@@ -38,6 +39,8 @@ fn may(role: Role, noun: &str, action: Action) -> bool {
         "own" => return true,
         // No role of a company reaches beyond it.
         "installation" => return false,
+        // What leaves the company is the affair of who answers for it.
+        "outward" => return matches!(role, Role::Owner | Role::Accountant),
         "people" => {
             let sees = matches!(role, Role::Accountant | Role::Auditor) && action == Action::View;
             return role == Role::Owner || sees;
@@ -114,7 +117,7 @@ fn one_of(company: &Company<'_>, operations: &ResourceOperations) -> One {
             let listed = company.ask(Dialect::B, "GET", resource, "", None).expect(200).data;
             One { id: listed["items"][0]["id"].as_str().unwrap().into(), body: Value::Null }
         }
-        "verification" | "reports" | "currencies" | "dialectUsage" | "profile" | "sessions" | "batch" => {
+        "verification" | "reports" | "events" | "currencies" | "dialectUsage" | "profile" | "sessions" | "batch" => {
             One { id: String::new(), body: Value::Null }
         }
         "installationLog" => One { id: company.id.clone(), body: Value::Null },

@@ -53,8 +53,8 @@ on_both_engines! {
             company.ask(dialect, "PUT", resource, &path, Some(&made.data)).expect(200);
             of_record(1);
             let mut changed = made.data.clone();
-            let words = ["name", "narration", "source", "displayName"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
-            changed[words] = "Changed".into();
+            let words = ["name", "narration", "source", "displayName", "url"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
+            changed[words] = if words == "url" { "https://changed.example/" } else { "Changed" }.into();
             company.ask(dialect, "PUT", resource, &format!("{path}?dryRun=true"), Some(&changed)).expect(200);
             of_record(1);
             let now = company.ask(dialect, "PUT", resource, &path, Some(&changed)).expect(200).data;

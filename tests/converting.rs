@@ -401,9 +401,19 @@ fn leaned(said: BTreeSet<String>) -> BTreeSet<String> {
     said.into_iter().map(lean).collect()
 }
 
-/// Sums that are made of the rows when they come over.
-const MADE: [&str; 7] =
-    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
+/// Sums that are made of the rows when they come over, and what books of before had nothing of.
+const MADE: [&str; 10] = [
+    "cash_days",
+    "document_counts",
+    "party_months",
+    "search_blocks",
+    "search_waiting",
+    "tax_months",
+    "trade_months",
+    "webhooks",
+    "webhook_cursors",
+    "webhook_deliveries",
+];
 
 /// What the steps came to on PostgreSQL, and the first schema has no more.
 const GONE_ON_POSTGRES: &[&str] = &[

@@ -118,10 +118,11 @@ on_both_engines! {
                 let back = company.ask(dialect, "PUT", resource, &path, Some(&made.data)).expect(200);
                 assert_eq!(back.data, made.data, "sending back what was read changes nothing, not even the version");
                 let mut changed = made.data.clone();
-                let words = ["name", "narration", "source", "displayName"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
-                changed[words] = "Another name".into();
+                let words = ["name", "narration", "source", "displayName", "url"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
+                let another = if words == "url" { "https://another.example/" } else { "Another name" };
+                changed[words] = another.into();
                 let updated = company.ask(dialect, "PUT", resource, &path, Some(&changed)).expect(200);
-                assert_eq!(updated.data[words], "Another name");
+                assert_eq!(updated.data[words], another);
                 assert_eq!(updated.data["version"], 2);
                 let gone = company.ask(dialect, "DELETE", resource, &path, None).expect(200);
                 assert_eq!(gone.data, json!({"id": made.id(), "deleted": true}));

@@ -110,6 +110,7 @@ fn named_by(pointer: &str) -> &'static str {
         "taxComponentId" => "components",
         "userId" => "users",
         "businessId" => "businesses",
+        "deliveryId" => "deliveries",
         name if name.ends_with("axCodeId") => "taxCodes",
         name if name.ends_with("ccountId") || name == "parentId" => "accounts",
         other => panic!("nothing says what {other} names"),
@@ -145,6 +146,11 @@ fn belongings(other: &Company<'_>) -> BTreeMap<&'static str, String> {
     found.insert("accounts", other.account("1010"));
     found.insert("users", NOBODYS.replace("019a", "019b"));
     found.insert("businesses", other.id.clone());
+    // One that was asked for and waits: a webhook that rests is told nothing.
+    let webhook = format!("/{}", id(&other.make("webhooks")));
+    other.ask(Dialect::A, "POST", "webhooks", &format!("{webhook}/test"), None).expect(200);
+    let told = other.ask(Dialect::B, "GET", "webhooks", &format!("{webhook}/deliveries"), None).expect(200).data;
+    found.insert("deliveries", id(&told["items"][0]).to_owned());
     found
 }
 

@@ -284,10 +284,14 @@ fn nothing_binary_comes_near_money_and_nobody_asks_the_wall_for_the_time() {
 fn bodies_are_read_in_one_place_and_what_comes_from_outside_keeps_the_time() {
     // What a server elsewhere answers is a client's to read.
     let reading = [" to_bytes(", "body::to_bytes", ".frame()", ".collect().await", "BodyStream", "into_data_stream"];
-    absent("crates", &reading, &["http-kit/src/body.rs", "compare/src/client.rs", "crates/bench"]);
+    absent(
+        "crates",
+        &reading,
+        &["http-kit/src/body.rs", "compare/src/client.rs", "courier/src/lib.rs", "crates/bench"],
+    );
     let extracting = ["extract::Json", "FromRequest<", "Form<", "Multipart", "RequestBodyLimit"];
     absent("crates", &extracting, &[]);
-    absent("crates", &["Incoming"], &["launcher/src/edge/"]);
+    absent("crates", &["Incoming"], &["launcher/src/edge/", "courier/src/lib.rs"]);
     // There, it is wrapped before anybody gets hold of it.
     let edge = sources("crates/launcher/src/edge");
     let makes = |text: &str| product(text).filter(|line| line.contains("Body::new(")).count();

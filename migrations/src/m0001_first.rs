@@ -13,6 +13,7 @@ mod search;
 mod settlement;
 mod stock;
 mod tax;
+mod webhooks;
 
 use crate::table::{COUNT_ACCESS_CHANGE, INSTR, NOTE_ACCESS_CHANGE, REFUSE_CHANGE, Table};
 use sea_orm_migration::prelude::*;
@@ -44,6 +45,7 @@ pub fn tables() -> Vec<Table> {
         tax::tables(),
         stock::tables(),
         proof::tables(),
+        webhooks::tables(),
     ]
     .concat()
 }

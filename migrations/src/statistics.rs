@@ -26,7 +26,8 @@ const ONE_IN: u64 = 100;
 fn rows_of(table: &str) -> u64 {
     match table {
         "accounts" | "tax_codes" | "payment_terms" | "number_series" | "businesses" | "books" | "permission_sets"
-        | "fiscal_years" | "locks" | "installation" | "running_time" | "seaql_migrations" => FEW,
+        | "fiscal_years" | "locks" | "webhooks" | "webhook_cursors" | "installation" | "running_time"
+        | "seaql_migrations" => FEW,
         "parties" | "items" | "exchange_rates" | "users" | "memberships" | "sessions" | "sign_ins"
         | "sign_in_places" | "invitations" | "login_failures" | "api_keys" | "account_months" | "tax_months"
         | "stock" => MASTERS,

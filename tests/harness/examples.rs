@@ -139,6 +139,7 @@ impl Company<'_> {
             "verification" => self.request_at(dialect, method, &format!("verify{path}")),
             "batch" => self.request_at(dialect, method, &format!("batch{path}")),
             "reports" => self.request_at(dialect, method, &format!("reports{path}")),
+            "events" => self.request_at(dialect, method, &format!("events{path}")),
             "dialectUsage" => self.request_at(dialect, method, &format!("dialect-usage{path}")),
             "installationLog" => {
                 let own = if dialect == Dialect::A { "/a/api/InstallationLog" } else { "/b/api/installation-log" };

@@ -23,6 +23,8 @@ pub enum Purpose {
     Fingerprints,
     /// Knows names, networks and recovery codes again that are not kept.
     SignIn,
+    /// Hides what messages to others are signed with, and what else they are to know nobody by.
+    Webhooks,
     /// Hides what signed under a master key that is no more.
     Former,
     /// Hides where a list goes on.
@@ -37,6 +39,7 @@ impl Purpose {
             Self::SecondFactor => "duet second factor 1",
             Self::Fingerprints => "duet fingerprints 1",
             Self::SignIn => "duet sign-in 1",
+            Self::Webhooks => "duet webhooks 1",
             Self::Former => "duet former keys 1",
             Self::Cursors => "duet cursors 1",
         }

@@ -34,6 +34,7 @@ pub mod items;
 pub mod keys;
 pub mod limits;
 pub mod mentions;
+pub mod news;
 pub mod numbering;
 pub mod open_items;
 pub mod parties;

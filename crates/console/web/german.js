@@ -344,6 +344,7 @@ export const GERMAN = {
   "Who works here; invite others.": "Wer hier arbeitet; laden Sie andere ein.",
   "Roles, and sets of your own.": "Rollen und eigene Rechtegruppen.",
   "Programs that speak for you.": "Programme, die für Sie sprechen.",
+  "Programs that are told of what happens.": "Programme, die erfahren, was geschieht.",
   "What is charged and claimed.": "Was berechnet und abgezogen wird.",
   "When invoices are due.": "Wann Rechnungen fällig sind.",
   "What is reckoned in.": "Worin gerechnet wird.",

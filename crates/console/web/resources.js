@@ -223,6 +223,14 @@ export const RESOURCES = {
     title: "name",
     main: ["name", "scopes", "expiresAt", "allowedAddresses"],
   },
+  webhooks: {
+    stem: "webhooks",
+    icon: "tools",
+    columns: ["url", "types", "payload", "status", "updatedAt"],
+    sort: "-createdAt",
+    title: "url",
+    main: ["url", "types", "payload", "headers", "status"],
+  },
   "tax-codes": {
     stem: "taxCodes",
     icon: "settings",
@@ -306,7 +314,7 @@ export const GROUPS = [
 
 export const SETTINGS = [
   ["Company", ["businesses", "fiscal-years", "locks", "number-series"]],
-  ["People and programs", ["users", "permissions", "api-keys"]],
+  ["People and programs", ["users", "permissions", "api-keys", "webhooks"]],
   ["Tax, terms and currencies", ["tax-codes", "payment-terms", "currencies", "exchange-rates"]],
   ["What was done", ["audit-log"]],
 ];

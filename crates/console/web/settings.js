@@ -19,6 +19,7 @@ const ABOUT = {
   users: "Who works here; invite others.",
   permissions: "Roles, and sets of your own.",
   "api-keys": "Programs that speak for you.",
+  webhooks: "Programs that are told of what happens.",
   "tax-codes": "What is charged and claimed.",
   "payment-terms": "When invoices are due.",
   currencies: "What is reckoned in.",

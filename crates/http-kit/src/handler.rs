@@ -242,6 +242,7 @@ const fn kind(media: Media) -> &'static str {
         Media::Json => "application/json",
         Media::NdJson => "application/x-ndjson",
         Media::Csv => "text/csv",
+        Media::EventStream => request::EVENT_STREAM,
     }
 }
 
@@ -299,6 +300,11 @@ async fn answer<D: Dialect>(
     };
     let mut query = request::query(&parts)?;
     query.extend(Some(("format".to_owned(), "csv".to_owned())).filter(|_| form == Media::Csv));
+    let listens = resource.awaited(verb).is_some() && request::listens(&parts.headers);
+    if let Some(last) = request::last_event(&parts.headers)?.filter(|_| listens) {
+        query.retain(|(name, _)| name != "after");
+        query.push(("after".to_owned(), last.to_owned()));
+    }
     let arrival = parts.extensions.get::<Arrival>();
     let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or("unnamed");
     let call = Call {
@@ -312,6 +318,7 @@ async fn answer<D: Dialect>(
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
         origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),
+        listens,
     };
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter(proved)?;
@@ -341,7 +348,7 @@ async fn answer<D: Dialect>(
     let reply = if as_texts { reply.with_texts(resource, verb)? } else { reply };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &several::payload::<D>(&reply)),
-        Media::NdJson | Media::Csv => reply.json.clone(),
+        Media::NdJson | Media::Csv | Media::EventStream => reply.json.clone(),
     };
     let body = Body::from(shell.quotas.handed.over(proved.account(), body, !writes)?);
     let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
@@ -383,6 +390,7 @@ const fn content_type(media: Media) -> &'static str {
         Media::Json => "application/json; charset=utf-8",
         Media::NdJson => "application/x-ndjson; charset=utf-8",
         Media::Csv => "text/csv; charset=utf-8; header=present",
+        Media::EventStream => request::EVENT_STREAM,
     }
 }
 

@@ -22,6 +22,7 @@ pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 pub const ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
+pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What the edge knows of a request and its handlers need. It travels in the request's extensions.
@@ -76,6 +77,21 @@ pub fn acceptable(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Failure> {
     Err(Failure::not_acceptable(&kinds.join(" or ")))
 }
 
+/// What server-sent events are called.
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// Whether the client asks to be told what happens as it happens: by name, and not with whatever there is.
+pub(crate) fn listens(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut kinds = said.flat_map(|value| value.split(',')).filter_map(|range| range.split(';').next());
+    kinds.any(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// The last event that a client had which comes again.
+pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
+    Ok(single(headers, &LAST_EVENT_ID)?.filter(|id| !id.is_empty()))
+}
+
 /// The one value of a header that may be given once.
 fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Failure> {
     let mut values = headers.get_all(name).iter();
@@ -98,6 +114,7 @@ fn display_name(name: &HeaderName) -> &'static str {
         "x-decimal-format" => "X-Decimal-Format",
         "if-match" => "If-Match",
         "authorization" => "Authorization",
+        "last-event-id" => "Last-Event-ID",
         _ => "headers",
     }
 }

@@ -32,6 +32,12 @@ use words::packed::Packed;
 #[serde(transparent)]
 pub struct RecordJson(Box<RawValue>);
 
+impl From<Box<RawValue>> for RecordJson {
+    fn from(json: Box<RawValue>) -> Self {
+        Self(json)
+    }
+}
+
 impl JsonSchema for RecordJson {
     fn inline_schema() -> bool {
         true

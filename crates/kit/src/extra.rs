@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use words::codes::Word;
 
 /// What an extra hangs on.
@@ -45,6 +46,8 @@ pub enum Media {
     NdJson,
     /// Comma-separated values, wrapped by no dialect.
     Csv,
+    /// Server-sent events, told as they happen and wrapped by no dialect.
+    EventStream,
 }
 
 /// What a read costs, as far as it can be said before it is made.
@@ -91,6 +94,15 @@ pub struct Csv {
     pub begin: Begin,
 }
 
+/// A read that may be asked for what is still to happen.
+#[derive(Clone, Copy)]
+pub struct Awaited {
+    /// How long whoever asks will wait for something to be told.
+    pub patience: fn(&ListQuery) -> Result<Duration>,
+    /// Begins to tell all of it as it happens, until nobody listens.
+    pub begin: Begin,
+}
+
 pub struct Reading {
     pub media: Media,
     pub parameters: &'static [Parameter],
@@ -102,6 +114,8 @@ pub struct Reading {
     pub csv: Option<Csv>,
     /// How it is answered where it always comes in portions.
     pub portions: Option<Begin>,
+    /// How it is waited for, where it can be.
+    pub awaited: Option<Awaited>,
     pub weight: Weight,
     pub read: Read,
 }
@@ -135,11 +149,13 @@ pub struct Writing {
 pub struct Produced {
     pub text: String,
     pub pagination: Option<Pagination>,
+    /// That there is nothing to tell after this record of the audit log, where that can be waited for.
+    pub nothing_after: Option<i64>,
 }
 
 impl Produced {
     pub const fn text(text: String) -> Self {
-        Self { text, pagination: None }
+        Self { text, pagination: None, nothing_after: None }
     }
 
     pub fn json(value: &impl Serialize) -> Result<Self> {
@@ -192,6 +208,7 @@ impl Reading {
             example,
             csv: None,
             portions: None,
+            awaited: None,
             weight: Weight::Brief,
             read,
         }

@@ -18,6 +18,12 @@ pub trait Portions: Send {
     /// The next portion; nothing after the last one. What `cx` sees ends with it, so what must stay the same from one
     /// portion to the next is kept, or bounded by the numbers of entries and records.
     fn next<'c>(&'c mut self, cx: &'c Cx<'c>, query: &'c ListQuery) -> BoxFuture<'c, Result<Option<String>>>;
+
+    /// After which record of the audit log there is nothing to tell yet, where the next portion is made of what is still to
+    /// happen: that is waited for with no snapshot.
+    fn nothing_after(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// How many answers are handed over at once: in all, of one company, of one caller.

@@ -4,7 +4,7 @@ use crate::body::{self, Shape};
 use crate::elsewhere;
 use crate::error::{Error, Result};
 use crate::expand::{self, ByIds, Path};
-use crate::extra::{self, ActMethod, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
+use crate::extra::{self, ActMethod, Awaited, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
 use crate::list::{FilterValue, ListQuery, Offer, Parameter};
 pub use crate::part::{CameTo, Failed, Part};
@@ -474,7 +474,12 @@ impl ResourceOperations {
     pub fn media(&self, verb: Verb) -> Vec<Media> {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Reads(reading)) => {
-                [reading.media].into_iter().chain(reading.csv.iter().map(|_| Media::Csv)).collect()
+                let csv = reading.csv.iter().map(|_| Media::Csv);
+                [reading.media]
+                    .into_iter()
+                    .chain(csv)
+                    .chain(reading.awaited.iter().map(|_| Media::EventStream))
+                    .collect()
             }
             Some(Does::Writes(_)) | None => vec![Media::Json],
         }
@@ -494,6 +499,14 @@ impl ResourceOperations {
         let csv = self.csv(verb).filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
         let csv = csv.map(|csv| (Media::Csv, csv.begin));
         csv.or_else(|| reading.portions.map(|begin| (reading.media, begin)))
+    }
+
+    /// How a read is waited for, where it can be.
+    pub fn awaited(&self, verb: Verb) -> Option<Awaited> {
+        match self.extra(verb).map(|extra| &extra.does) {
+            Some(Does::Reads(reading)) => reading.awaited,
+            Some(Does::Writes(_)) | None => None,
+        }
     }
 
     /// What a read costs, as far as it can be said before it is made.

@@ -139,6 +139,7 @@ fn call<R: Resource>(verb: Verb, business: Option<String>, query: Vec<(String, S
         idempotency_key: None,
         origin: Origin::default(),
         agent: None,
+        listens: false,
     }
 }
 

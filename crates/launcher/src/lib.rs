@@ -31,6 +31,7 @@ mod reseal;
 mod retirement;
 mod serve;
 mod sight;
+mod telling;
 mod tenants;
 mod tls;
 mod usage;

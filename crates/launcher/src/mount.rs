@@ -33,7 +33,7 @@ use std::time::Instant;
 use tower::ServiceExt;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::SizeAbove;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// All that is served, as the configuration stands. A change of configuration makes a new one.
@@ -371,9 +371,11 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
     response
 }
 
-/// Of answers that are made for one client alone, so that they are compressed in passing: at once, and in little memory.
-fn compression() -> CompressionLayer<SizeAbove> {
-    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(SizeAbove::new(860))
+/// Of answers that are made for one client alone, so that they are compressed in passing: at once, and in little memory. What is
+/// told as it happens is not held back until there is enough of it to compress.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let which = SizeAbove::new(860).and(NotForContentType::SSE);
+    CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(which)
 }
 
 /// Pages of exactly these origins may call.

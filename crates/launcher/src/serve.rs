@@ -7,6 +7,7 @@ use crate::console::{failed, misused, say, warn};
 use crate::edge::{Current, Door, Edge, aside, bind};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
+use crate::telling::Teller;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
 use crate::{admin, demo, front, sight};
@@ -100,6 +101,11 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let reloading = reloading(kept, books.clone(), current.clone(), log_level.clone());
     let swept = books.clone();
     let sweeping = supervise::keep("the sweep", move || sweep(swept.clone(), certificate.clone()));
+    let (told, teller) = (books.clone(), Teller::new(&settings.telling));
+    let telling = {
+        let teller = teller.clone();
+        supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone()))
+    };
     let secured = async {
         if let Some(door) = secure {
             edge.clone().serve(door, stop(stopped.clone())).await;
@@ -110,8 +116,13 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
             aside::serve(listener, sight::answer, stop(stopped.clone())).await;
         }
     };
-    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted);
-    drop((reloading, sweeping));
+    let silenced = async {
+        stop(stopped.clone()).await;
+        books.end_news();
+    };
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, silenced);
+    drop((reloading, sweeping, telling));
+    teller.rests().await;
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
         // Whatever was answered is in the database; whoever was not answered asks again with the same key.

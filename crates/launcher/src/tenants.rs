@@ -151,6 +151,11 @@ impl Books {
         shells.into_iter().filter_map(|shell| shell.upgrade())
     }
 
+    /// The books that are open, each as long as it is held.
+    pub(crate) fn ledgers(&self) -> impl Iterator<Item = Arc<Ledger>> {
+        self.shells().map(|shell| shell.ledger.clone())
+    }
+
     /// How many sets of books are open.
     pub(crate) fn open_now(&self) -> usize {
         self.shells().count()
@@ -190,6 +195,11 @@ impl Books {
             let idle = tenants.settings().tenant_idle;
             tenants.close(|used| used.elapsed() >= idle).await;
         }
+    }
+
+    /// Answers those who wait for news, and ends what is told as it happens: nobody waits for a server that stops.
+    pub(crate) fn end_news(&self) {
+        self.shells().for_each(|shell| shell.ledger.end_news());
     }
 
     /// Finishes what is queued and lets every database go.

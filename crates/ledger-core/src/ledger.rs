@@ -1,11 +1,13 @@
 //! The ledger: what a dialect calls. It authorises, begins, runs and commits, the same for every resource.
 
 mod administration;
+mod awaiting;
 mod call;
 mod caller;
 mod converting;
 mod copying;
 mod expanding;
+mod delivering;
 mod guessing;
 mod joining;
 mod leave;
@@ -45,6 +47,7 @@ pub use administration::FirstUser;
 pub use call::{Answer, Call, Reply};
 pub use converting::{Kept, Off, Sealer, is_of, prove};
 pub use copying::{CompanyStanding, Moment, Standing};
+pub use delivering::{Letter, Mail, Sent, Then, WebhookOf};
 use kit::feed::Feeds;
 pub use kit::operation::ReplyKind;
 use kit::operation::{ResourceOperations, Verb};

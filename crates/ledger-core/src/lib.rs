@@ -11,7 +11,7 @@ pub mod ledger;
 pub mod resource;
 mod usage;
 
-pub use ::books::{access, aside, auth, client, cx, database, fair, keys, security, strength, watch};
+pub use ::books::{access, aside, auth, client, cx, database, fair, keys, news, security, strength, watch};
 pub use kit::feed;
 pub(crate) use words::texts;
 pub use words::{clock, codes, currency, day, error, field, ids, money, packed, quoting, sown, stored};

@@ -318,6 +318,7 @@ impl Master for Businesses {
         schema::permission::Entity::delete_many().filter(sets).exec(&cx.db).await?;
         let keys = schema::api_key::Column::BusinessId.eq(row.id);
         schema::api_key::Entity::delete_many().filter(keys).exec(&cx.db).await?;
+        crate::webhook::forget_all_of(&cx.db, row.id).await?;
         let accounts = schema::account::Column::BusinessId.eq(row.id);
         schema::account::Entity::delete_many().filter(accounts).exec(&cx.db).await?;
         let series = schema::number_series::Column::BusinessId.eq(row.id);

@@ -12,6 +12,7 @@ pub mod business;
 mod checks;
 pub mod currency_list;
 pub mod dialect_usage;
+pub mod event;
 pub mod exchange_rate;
 pub mod installation_log;
 pub mod invitation;
@@ -26,6 +27,7 @@ mod samples;
 pub mod session;
 pub mod tax_code;
 pub mod user;
+pub mod webhook;
 
 use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts};
@@ -43,8 +45,10 @@ pub fn operations() -> Vec<ResourceOperations> {
         ResourceOperations::of::<currency_list::Currencies>(),
         ResourceOperations::of::<exchange_rate::ExchangeRates>(),
         ResourceOperations::of::<audit_log::AuditLog>(),
+        ResourceOperations::of::<event::Events>(),
         ResourceOperations::of::<user::Users>(),
         ResourceOperations::of::<permission::Permissions>(),
+        ResourceOperations::of::<webhook::Webhooks>(),
         ResourceOperations::of::<api_key::ApiKeys>(),
         ResourceOperations::of::<dialect_usage::DialectUsage>(),
         ResourceOperations::of::<profile::Profile>(),

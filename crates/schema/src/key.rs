@@ -96,10 +96,12 @@ keys! {
     Currencies: "currency", "Currencies", "currencies", READ, Books;
     ExchangeRates: "exchangeRate", "Exchange rates", "exchangeRates", KEPT, Rates;
     AuditLog: "audit", "Audit log", "auditLog", EXPORTED, Books;
+    Events: "event", "Events", "events", READ, Books;
     Reports: "report", "Reports", "reports", READ, Books;
     Verification: "verification", "Verification", "verification", READ, Books;
     Users: "user", "Users", "users", KEPT, People;
     Permissions: "permission", "Permissions", "permissions", KEPT, People;
+    Webhooks: "webhook", "Webhooks", "webhooks", KEPT, Outward;
     ApiKeys: "apiKey", "API keys", "apiKeys", MADE, People;
     DialectUsage: "dialectUsage", "Dialect usage", "dialectUsage", READ, People;
     Batch: "batch", "Batch", "batch", OWN, Books;

@@ -32,6 +32,7 @@ pub mod some;
 pub mod standing;
 pub mod tables;
 pub mod tax_code;
+pub mod webhook;
 pub mod written;
 
 pub(crate) use words::{clock, codes, currency, day, error, field, ids, money, packed, stored, texts, wire_enum};

@@ -39,6 +39,8 @@ pub enum Area {
     Company,
     /// Who may do what in it.
     People,
+    /// Who else is told of it.
+    Outward,
     /// Those and that with which there is trade.
     Names,
     Rates,
@@ -111,6 +113,9 @@ impl Role {
         if area == Area::People {
             let sees = action == Action::View && matches!(self, Self::Accountant | Self::Auditor);
             return self == Self::Owner || sees;
+        }
+        if area == Area::Outward {
+            return matches!(self, Self::Owner | Self::Accountant);
         }
         if action == Action::View {
             return true;
@@ -332,6 +337,10 @@ mod tests {
             (Role::Accountant, Key::Users, vec![View]),
             (Role::Bookkeeper, Key::Users, vec![]),
             (Role::Owner, Key::InstallationLog, vec![]),
+            // What leaves the company is the affair of who answers for it.
+            (Role::Accountant, Key::Webhooks, vec![View, Create, Edit, Delete]),
+            (Role::Auditor, Key::Webhooks, vec![]),
+            (Role::Auditor, Key::Events, vec![View]),
         ] {
             assert_eq!(may(role, key), expected, "{role} {key:?}");
         }

@@ -34,6 +34,7 @@ use crate::desk::Desk;
 use crate::error::{Error, Result, Unavailable};
 use crate::fair::{Micros, Spending, Who};
 use crate::ids::BusinessId;
+use crate::news::News;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
 use batch::{Attempt, Sending, Together, attempt_batch, attempts_for};
@@ -110,6 +111,8 @@ pub struct Lanes<T> {
     open: Mutex<Option<Open<T>>>,
     /// What all of them remember of companies.
     shelf: Arc<Shelf>,
+    /// Who waits for what is committed.
+    news: Arc<News>,
 }
 
 struct Open<T> {
@@ -126,7 +129,13 @@ impl<T: Send + 'static> Lanes<T> {
             spending: Arc::default(),
             open: Mutex::new(Some(Open { lines: HashMap::new(), ends: Vec::new() })),
             shelf,
+            news: Arc::default(),
         }
+    }
+
+    /// Who waits for what is committed here.
+    pub fn news(&self) -> &Arc<News> {
+        &self.news
     }
 
     /// What one caller's dear writes may take of a minute; any time where it is zero.
@@ -184,7 +193,7 @@ impl<T: Send + 'static> Lanes<T> {
             Desk::new(self.seals.clone(), self.shelf.share()),
             company,
             line.clone(),
-            self.spending.clone(),
+            (self.spending.clone(), self.news.clone()),
         ))?);
         open.lines.insert(company, line.clone());
         Ok(line)
@@ -240,14 +249,16 @@ async fn waits<T>(line: &Line<T>, company: Option<BusinessId>) -> bool {
 struct Source<'l, T> {
     line: &'l Line<Command<T>>,
     spending: &'l Spending,
+    /// Who waits for what is committed of it.
+    news: &'l News,
     /// What turned out to be dear: each has a batch of its own next. It keeps its turn until it has run.
     aside: Mutex<VecDeque<Command<T>>>,
     ahead: Ahead,
 }
 
 impl<'l, T> Source<'l, T> {
-    fn of(line: &'l Line<Command<T>>, spending: &'l Spending) -> Self {
-        Self { line, spending, aside: Mutex::default(), ahead: Ahead::default() }
+    fn of(line: &'l Line<Command<T>>, (spending, news): (&'l Spending, &'l News)) -> Self {
+        Self { line, spending, news, aside: Mutex::default(), ahead: Ahead::default() }
     }
 
     /// The next command whose caller is still there.
@@ -323,10 +334,10 @@ async fn serve<T: Send + 'static>(
     desk: Desk,
     company: Option<BusinessId>,
     line: Arc<Line<Command<T>>>,
-    spending: Arc<Spending>,
+    (spending, news): (Arc<Spending>, Arc<News>),
 ) {
     let _until_its_end = Served(&*line);
-    let source = Source::of(&line, &spending);
+    let source = Source::of(&line, (&spending, &news));
     let mut vain: Option<Vain> = None;
     let mut next = Next::default();
     loop {

@@ -83,6 +83,21 @@ enum Engine {
     Postgres(postgres::Engine),
 }
 
+/// Who does for a database what only one process may do: it is this one as long as its connection lives, once nobody else is.
+/// Who has SQLite's file open to serve it is alone anyway.
+#[derive(Debug)]
+pub struct Alone(Option<postgres::Turn>);
+
+impl Alone {
+    /// Whether it is this process now. An error where that cannot be known, and its turn is over with that.
+    pub async fn is_ours(&mut self) -> Result<bool, DbErr> {
+        match &mut self.0 {
+            None => Ok(true),
+            Some(turn) => turn.is_ours().await,
+        }
+    }
+}
+
 /// Where a question goes that needs no transaction. It ends inside the engine when nobody waits for it any more.
 #[derive(Debug, Clone)]
 pub enum Reads {
@@ -162,6 +177,14 @@ pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
 }
 
 impl Database {
+    /// Lines up for what only one process does at a time.
+    pub async fn alone(&self) -> Result<Alone, DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(Alone(None)),
+            Engine::Postgres(engine) => Ok(Alone(Some(engine.lines_up().await?))),
+        }
+    }
+
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         let standing = Arc::new(Standing::default());
         if let Some(path) = sqlite_kit::file_of(&options.url) {

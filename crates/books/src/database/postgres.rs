@@ -11,7 +11,9 @@ use answers::{Answer, Answers};
 use migrations::Sign;
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Target};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait};
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait,
+};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,6 +79,35 @@ impl Noting {
 /// A table may be large; whoever changes it is not in a hurry.
 const MIGRATION: Duration = Duration::from_hours(24);
 
+/// What the lock is called of who tells others what happens.
+const ALONE: i64 = 0x0064_7565_7468_6f6f;
+/// As long as it may take to say who holds it.
+const GLANCE: Duration = Duration::from_secs(5);
+
+/// A place in the line for a lock that one connection holds at a time, as long as it lives.
+#[derive(Debug)]
+pub struct Turn {
+    connection: DatabaseConnection,
+    failure: postgres_kit::Failure,
+    is_held: bool,
+}
+
+impl Turn {
+    pub async fn is_ours(&mut self) -> Result<bool, DbErr> {
+        // Who asks for it twice holds it twice.
+        let text = if self.is_held {
+            "SELECT true AS held".to_owned()
+        } else {
+            format!("SELECT pg_try_advisory_lock({ALONE}) AS held")
+        };
+        let row = self.connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await;
+        self.failure.told()?;
+        let row = row?.ok_or_else(|| DbErr::Custom("nobody says who holds the lock".into()))?;
+        self.is_held = row.try_get::<bool>("", "held")?;
+        Ok(self.is_held)
+    }
+}
+
 impl Engine {
     pub async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let target = Target::of(&asked.url, asked.patience)?;
@@ -113,6 +144,12 @@ impl Engine {
     /// An error at once where no write can come to its end.
     pub fn check_writable(&self) -> Result<(), DbErr> {
         Ok(self.0.health().check_writable()?)
+    }
+
+    /// Lines up for the lock of who does what only one process may.
+    pub async fn lines_up(&self) -> Result<Turn, DbErr> {
+        let (connection, failure) = postgres_kit::proxied(self.0.target(), GLANCE).await?;
+        Ok(Turn { connection, failure, is_held: false })
     }
 
     pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {

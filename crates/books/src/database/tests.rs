@@ -14,6 +14,7 @@ mod both;
 #[path = "../../../../tests/harness/postgres.rs"]
 mod cluster;
 mod foreseen;
+mod heard;
 mod left;
 mod log;
 #[allow(dead_code, reason = "other suites use more of it")]
@@ -215,6 +216,9 @@ async fn all_are_read(database: &Database, sql: &str, reads: Reads) {
         account_months::Entity,
         allocations::Entity,
         ::schema::api_key::Entity,
+        ::schema::webhook::Entity,
+        ::schema::webhook::cursor::Entity,
+        ::schema::webhook::delivery::Entity,
         audit_log::Entity,
         books::Entity,
         cash_days::Entity,

@@ -293,12 +293,20 @@ impl Spending {
 /// A read is made in front of one. What holds it cannot outlive the wait, so no read can be spawned away from who asked
 /// for it: it ends with them.
 #[derive(Debug, Clone, Copy)]
-pub struct Present<'w>(&'w Arc<Begun>);
+pub struct Present<'w> {
+    begun: &'w Arc<Begun>,
+    until: Instant,
+}
 
 impl Present<'_> {
+    /// When they have waited for as long as anybody does.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+
     /// What they are told of where they waited in vain.
     pub fn begun(&self) -> Arc<Begun> {
-        self.0.clone()
+        self.begun.clone()
     }
 }
 
@@ -331,8 +339,8 @@ pub async fn present<T>(
     patience: Duration,
     work: impl for<'w> FnOnce(Present<'w>) -> BoxFuture<'w, Result<T>>,
 ) -> Result<T> {
-    let begun = Arc::new(Begun::default());
-    let done = tokio::time::timeout(patience, work(Present(&begun))).await;
+    let (begun, until) = (Arc::new(Begun::default()), Instant::now() + patience);
+    let done = tokio::time::timeout_at(until, work(Present { begun: &begun, until })).await;
     done.unwrap_or_else(|_| Err(begun.late())).map_err(|failure| begun.told(failure))
 }
 

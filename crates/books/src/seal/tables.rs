@@ -111,6 +111,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         membership,
         schema::permission,
         schema::api_key,
+        schema::webhook,
         schema::party,
         schema::account,
         schema::item,

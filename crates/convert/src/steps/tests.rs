@@ -216,8 +216,18 @@ const GONE: &[&str] = &[
     "tax_facts.tax integer not null",
 ];
 /// Sums that are made of the rows when they come over.
-const MADE: [&str; 7] =
-    ["cash_days", "document_counts", "party_months", "search_blocks", "search_waiting", "tax_months", "trade_months"];
+const MADE: [&str; 10] = [
+    "cash_days",
+    "document_counts",
+    "party_months",
+    "search_blocks",
+    "search_waiting",
+    "tax_months",
+    "trade_months",
+    "webhooks",
+    "webhook_cursors",
+    "webhook_deliveries",
+];
 
 const NEW: &[&str] = &[
     "BEFORE INSERT ON open_item_moves WHEN EXISTS (SELECT 1 FROM open_item_moves WHERE business_id = NEW.business_id AND \

@@ -73,6 +73,15 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
                      Its version is judged, and not what moved beside it, such as a balance.";
         parameters.push(tag_parameter("If-Match", about, &format!("{EXAMPLE_ID}-1")));
     }
+    if resource.awaited(verb).is_some() {
+        let about = "With `Accept: text/event-stream`: the last event that the client had, which it goes on behind, whatever \
+                     `after` says.";
+        parameters.push(header_parameter(
+            "Last-Event-ID",
+            about,
+            json!({"type": "integer", "format": "int64", "minimum": 0}),
+        ));
+    }
     if verb == Verb::Get {
         let about = "An `ETag` that a read gave; if the same would be said once more, the answer is 304.";
         parameters.push(tag_parameter("If-None-Match", about, EXAMPLE_TAG));

@@ -97,6 +97,9 @@ const OF_ALL: &[Key] = &[
     text("Metrics:Listen"),
     plain("Compare:Enabled"),
     list("Compare:Users"),
+    list("Webhooks:AllowNetworks"),
+    text("Webhooks:Timeout"),
+    list("Webhooks:Retries"),
     list("TrustedProxies"),
     text("Shutdown:Grace"),
 ];

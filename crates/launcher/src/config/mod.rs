@@ -15,7 +15,7 @@ mod weak;
 
 pub use layers::Source;
 pub use report::check;
-pub use settings::{AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, restart_needed};
+pub use settings::{AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, Telling, restart_needed};
 
 use layers::{Merged, merge};
 

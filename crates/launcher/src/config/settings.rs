@@ -106,6 +106,22 @@ impl Metrics {
     }
 }
 
+/// How others are told of what happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telling {
+    /// Networks that may be told beside the world.
+    pub networks: Vec<ipnet::IpNet>,
+    /// How long an answer is waited for.
+    pub timeout: Duration,
+    /// After how long what was refused is sent again, once for each; then it is given up.
+    pub retries: Vec<Duration>,
+}
+
+fn telling(reader: &mut Reader<'_>) -> Option<Telling> {
+    let (networks, timeout) = (reader.networks("Webhooks:AllowNetworks"), reader.duration("Webhooks:Timeout"));
+    Some(Telling { networks, timeout: timeout?, retries: reader.durations("Webhooks:Retries") })
+}
+
 fn metrics(reader: &mut Reader<'_>) -> Option<Metrics> {
     let (enabled, listen) = (reader.flag("Metrics:Enabled"), reader.listen("Metrics:Listen", "http://"));
     Some(Metrics { enabled: enabled?, listen: listen? })
@@ -174,6 +190,7 @@ pub struct Settings {
     pub log_format: LogFormat,
     pub metrics: Metrics,
     pub cors_origins: Vec<String>,
+    pub telling: Telling,
     /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
     pub compare_enabled: bool,
     pub compare_users: Vec<String>,
@@ -225,8 +242,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let [token_secret, master_key] = ["JwtSettings:Secret", "Security:MasterKey"].map(|key| secret(reader, key));
     let body_limit = reader.size("Limits:Body");
     let header_timeout = reader.duration("Limits:Header");
-    let body_idle = reader.duration("Limits:BodyIdle");
-    let answer_idle = reader.duration("Limits:AnswerIdle");
+    let [body_idle, answer_idle] = ["Limits:BodyIdle", "Limits:AnswerIdle"].map(|key| reader.duration(key));
     let slowest_rate = reader.size("Limits:SlowestRate");
     let request_timeout = reader.duration("Limits:Request");
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
@@ -236,8 +252,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let write_queue = reader.number("Limits:WriteQueue", 1, 1_000_000);
     let requests_per_minute = reader.number("Limits:RequestsPerMinute", 0, 100_000_000);
     let requests_at_once = reader.number("Limits:RequestsAtOnce", 1, 1_000_000);
-    let read_time = reader.duration("Limits:ReadTime");
-    let write_time = reader.duration("Limits:WriteTime");
+    let [read_time, write_time] = ["Limits:ReadTime", "Limits:WriteTime"].map(|key| reader.duration(key));
     let levels = ["trace", "debug", "info", "warn", "error"].map(|level| (level, level));
     let log_level = reader.choice("Logging:Level", &levels);
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
@@ -245,6 +260,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let cors_origins = reader.origins("Cors:Origins");
     let metrics = metrics(reader);
     let (compare_enabled, compare_users) = (reader.flag("Compare:Enabled"), reader.texts("Compare:Users"));
+    let telling = telling(reader);
     let trusted_proxies = reader.networks("TrustedProxies");
     let shutdown_grace = reader.duration("Shutdown:Grace");
     Some(Settings {
@@ -297,6 +313,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         cors_origins,
         compare_enabled: compare_enabled?,
         compare_users,
+        telling: telling?,
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
@@ -423,6 +440,9 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Logging:Format", old.log_format != new.log_format),
         ("Metrics:Enabled", old.metrics.enabled != new.metrics.enabled),
         ("Metrics:Listen", old.metrics.listen != new.metrics.listen),
+        ("Webhooks:AllowNetworks", old.telling.networks != new.telling.networks),
+        ("Webhooks:Timeout", old.telling.timeout != new.telling.timeout),
+        ("Webhooks:Retries", old.telling.retries != new.telling.retries),
         ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
         ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),
     ];

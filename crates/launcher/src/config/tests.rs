@@ -1,7 +1,7 @@
 //! The layers, what is told of them, and (in `values`) what stands in them.
 
 use super::keys::KEYS;
-use super::settings::{Metrics, Secret};
+use super::settings::{Metrics, Secret, Telling};
 use super::*;
 use crate::dialects::SPOKEN;
 use std::path::{Path, PathBuf};
@@ -123,6 +123,11 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         cors_origins: Vec::new(),
         compare_enabled: true,
         compare_users: Vec::new(),
+        telling: Telling {
+            networks: Vec::new(),
+            timeout: Duration::from_secs(15),
+            retries: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(Duration::from_secs).to_vec(),
+        },
         trusted_proxies: Vec::new(),
         shutdown_grace: Duration::from_secs(30),
     };
@@ -432,7 +437,7 @@ fn what_needs_a_restart_is_named() {
         "Logging:Level" => "warn",
         "Logging:Format" => "json",
         "Cors:Origins" => "https://x.example",
-        "TrustedProxies" => "::1",
+        "TrustedProxies" | "Webhooks:AllowNetworks" => "::1",
         _ => "7",
     };
     let live = [

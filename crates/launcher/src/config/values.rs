@@ -103,17 +103,19 @@ impl<'m> Reader<'m> {
     }
 
     pub(super) fn duration(&mut self, name: &str) -> Option<Duration> {
-        self.parsed(name, "a time such as 30s, 500ms or 2m, at most 24h", |text| {
-            let (number, unit) = number_and_unit(text)?;
-            let unit = match unit.to_ascii_lowercase().as_str() {
-                "ms" => Duration::from_millis(1),
-                "" | "s" => Duration::from_secs(1),
-                "m" => Duration::from_mins(1),
-                "h" => Duration::from_hours(1),
-                _ => return None,
-            };
-            unit.checked_mul(number).filter(|time| !time.is_zero() && *time <= LONGEST)
-        })
+        self.parsed(name, A_TIME, time)
+    }
+
+    /// Several of them, one after the other.
+    pub(super) fn durations(&mut self, name: &str) -> Vec<Duration> {
+        let mut times = Vec::new();
+        for (text, place) in self.elements(name) {
+            match time(text.trim()) {
+                Some(time) => times.push(time),
+                None => self.refuse_element(name, &place, A_TIME, &text),
+            }
+        }
+        times
     }
 
     pub(super) fn size(&mut self, name: &str) -> Option<usize> {
@@ -232,6 +234,20 @@ fn shown(name: &str, text: &str) -> String {
         Shown::WithoutPassword => format!("{:?}", super::without_password(text)),
         Shown::Nothing => format!("{} bytes", text.len()),
     }
+}
+
+const A_TIME: &str = "a time such as 30s, 500ms or 2m, at most 24h";
+
+fn time(text: &str) -> Option<Duration> {
+    let (number, unit) = number_and_unit(text)?;
+    let unit = match unit.to_ascii_lowercase().as_str() {
+        "ms" => Duration::from_millis(1),
+        "" | "s" => Duration::from_secs(1),
+        "m" => Duration::from_mins(1),
+        "h" => Duration::from_hours(1),
+        _ => return None,
+    };
+    unit.checked_mul(number).filter(|time| !time.is_zero() && *time <= LONGEST)
 }
 
 fn number_and_unit(text: &str) -> Option<(u32, &str)> {

@@ -29,6 +29,8 @@ pub struct Call {
     pub origin: Origin,
     /// The program that calls, as it names itself.
     pub agent: Option<String>,
+    /// Whether it is to be told what happens as it happens, where that can be told.
+    pub listens: bool,
 }
 
 /// The answer to one request, in no dialect's words.

@@ -23,6 +23,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A call, sorted: what only reads ends with who asked for it, what writes goes on to its end.
 pub enum Errand {
@@ -46,8 +47,8 @@ impl Call {
 const PORTION: Duration = Duration::from_secs(30);
 
 /// A read, with all that it needs to be made later, or again.
-struct Question {
-    ledger: Arc<Ledger>,
+pub(super) struct Question {
+    pub(super) ledger: Arc<Ledger>,
     leave: Leave,
     /// As it was when the request had arrived.
     judged: Judged,
@@ -62,6 +63,10 @@ struct Question {
 }
 
 impl Question {
+    pub(super) fn company(&self) -> Option<BusinessId> {
+        self.judged.business.as_ref().map(|business| business.id)
+    }
+
     /// Its turn has come: from here on it is slow by itself.
     fn begins(&self) {
         self.begun.now(|| faster(self.call.resource, self.call.verb, &self.query));
@@ -122,6 +127,23 @@ impl Question {
         }
     }
 
+    /// What there is to tell; where that is nothing yet, it is waited for, and no place is held meanwhile.
+    async fn awaited(&self, company: BusinessId, until: Instant) -> Result<Reply> {
+        let mut has_waited = false;
+        loop {
+            let (media, produced) = {
+                let turn = self.ledger.fair.enter(Kind::Brief, self.who).await?;
+                self.begins();
+                let judged = self.judged(turn.waited || has_waited).await?;
+                self.produced(&Cx::reading(self.asked(&judged), &self.ledger.database.read)).await?
+            };
+            match produced.nothing_after {
+                Some(after) if self.ledger.awaits(company, after, until).await? => has_waited = true,
+                _ => return Ok(told(ReplyKind::Listed, (media, produced))),
+            }
+        }
+    }
+
     /// What is summed from many tables is summed from the same books.
     async fn dear(&self) -> Result<Reply> {
         let turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
@@ -158,6 +180,9 @@ impl Question {
         portion
     }
 }
+
+/// As long before a client gives up as what waits is answered, with nothing to tell.
+const ANSWERED_BEFORE: Duration = Duration::from_secs(1);
 
 /// What would be faster than what was asked.
 fn faster(resource: &ResourceOperations, verb: Verb, query: &ListQuery) -> String {
@@ -209,7 +234,9 @@ impl Ledger {
         }
         let (resource, verb) = (call.resource, call.verb);
         let query = ListQuery::parse(&resource.offer(verb), &call.query)?;
-        let portions = resource.portions(verb, &query);
+        let awaited = resource.awaited(verb);
+        let listens = awaited.filter(|_| call.listens).map(|awaited| (Media::EventStream, awaited.begin));
+        let portions = listens.or_else(|| resource.portions(verb, &query));
         let known = business.as_ref().and_then(|business| self.question(principal, &call, business));
         let id = named_record(&call)?;
         let company = business.as_ref().map(|business| business.id);
@@ -218,15 +245,24 @@ impl Ledger {
         let question =
             Arc::new(Question { ledger, leave, judged, changed, call, query, id, who, begun: waits.begun() });
         if let Some((media, begin)) = portions {
-            let operation = resource.operation_id(verb);
-            Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
+            if media != Media::EventStream {
+                let operation = resource.operation_id(verb);
+                Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
+            }
             return feed(question, media, begin()).await.map(Answer::Portions);
         }
         if resource.tells_of_calls {
             self.write_usage().await?;
         }
+        let patience = awaited.map(|awaited| (awaited.patience)(&question.query)).transpose()?;
         let reply = match (resource.weight(verb), company, resource.is_asked_alike(verb)) {
-            (Weight::Brief, ..) => question.brief().await?,
+            (Weight::Brief, company, _) => match patience.zip(company) {
+                Some((patience, company)) => {
+                    let until = (Instant::now() + patience).min(waits.until() - ANSWERED_BEFORE);
+                    question.awaited(company, until).await?
+                }
+                None => question.brief().await?,
+            },
             (Weight::Dear, ..) => {
                 let question = question.clone();
                 Tethered::begin(async move { question.dear().await }).await?
@@ -337,6 +373,11 @@ async fn feed(question: Arc<Question>, media: Media, portions: Box<dyn Portions>
     let round: Round = Box::new(move |mut portions| {
         let question = question.clone();
         Box::pin(async move {
+            if let Some(after) = portions.nothing_after()
+                && !question.goes_on(after).await?
+            {
+                return Ok((portions, None));
+            }
             let portion =
                 tokio::time::timeout(PORTION, question.portion(portions.as_mut())).await.unwrap_or(Err(LATE))?;
             Ok((portions, portion))

@@ -177,6 +177,7 @@ impl Resealing {
                 .exec(transaction)
                 .await?;
         }
+        masters::webhook::post::hide_anew(transaction, (old, new)).await?;
         let with_codes = recovery::Entity::find().select_only().column(recovery::Column::UserId).distinct();
         let with_codes: BTreeSet<UserId> = with_codes.into_tuple().all(transaction).await?.into_iter().collect();
         recovery::Entity::delete_many().exec(transaction).await?;

@@ -119,6 +119,7 @@ async fn create(
         idempotency_key: key.map(str::to_owned),
         origin: Origin::default(),
         agent: None,
+        listens: false,
     };
     ledger.write_down(principal, WriteCall(call)).await
 }

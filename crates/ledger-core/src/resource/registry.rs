@@ -106,12 +106,13 @@ mod tests {
             vec!["currency", "date", "rate"],
             vec!["displayName", "email"],
             vec!["grants", "name"],
+            vec!["types", "url"],
             vec!["name"],
         ]) {
             let mut found = missing(operations);
             found.sort();
             assert_eq!(found, fields, "{:?}", operations.key);
         }
-        assert_eq!(creatable().count(), 28);
+        assert_eq!(creatable().count(), 29);
     }
 }

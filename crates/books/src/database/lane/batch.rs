@@ -104,6 +104,7 @@ pub(super) async fn attempt_batch<T>(
                 Committing::Committed => {
                     watch().inspect(|watch| watch.committed(batch.len(), begun.elapsed()));
                     sending.are_sent();
+                    source.news.tell(batch.iter().map(|command| command.order.company));
                     Attempt::Settled(outcomes)
                 }
                 Committing::Refused(error) => Attempt::ended_by(Desk::refused(error), together),

@@ -194,7 +194,7 @@ async fn plan<T>(session: &Session, desk: &Desk, command: &Command<T>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Command, Line, Order, Spending, Work, commit};
+    use super::super::{Command, Line, News, Order, Spending, Work, commit};
     use super::*;
     use crate::audit::{AuditAction, Change, Origin};
     use crate::client::Client;
@@ -279,6 +279,7 @@ mod tests {
         desk: Desk,
         line: Line<Command<i64>>,
         spending: Spending,
+        news: News,
     }
 
     impl Parts {
@@ -286,8 +287,8 @@ mod tests {
             database.migrate(&|_| String::new()).await.unwrap();
             let seals = Seals::of(&Keys::of(b"a master key of a test")).unwrap();
             let desk = Desk::new(seals, Shelf::within(1 << 20).share());
-            let (line, spending) = (Line::new(64, false), Spending::default());
-            let mut parts = Self { writer: database.writer(), database, desk, line, spending };
+            let (line, spending, news) = (Line::new(64, false), Spending::default(), News::default());
+            let mut parts = Self { writer: database.writer(), database, desk, line, spending, news };
             let founded: Work<i64> =
                 Arc::new(|session, desk| Box::pin(async move { desk.found(session, OWN).await.map(|()| 0) }));
             let (mut command, _answer) = command(founded, Keep::Effects);
@@ -298,8 +299,8 @@ mod tests {
 
         /// Until nothing waits, as a lane does.
         async fn settle(&mut self, mut batch: Batch<i64>) -> Vec<Result<i64>> {
-            let Self { writer, desk, line, spending, .. } = self;
-            let source = Source::of(line, spending);
+            let Self { writer, desk, line, spending, news, .. } = self;
+            let source = Source::of(line, (spending, news));
             let (mut next, mut outcomes) = (Next::default(), Vec::new());
             loop {
                 outcomes.extend(commit(writer, desk, Some(OWN), &mut batch, (&source, &mut next)).await);
@@ -313,7 +314,7 @@ mod tests {
 
         /// What is planned of these while something is committed for as long as there is something to plan.
         async fn planned(&self, works: Vec<(Work<i64>, Keep)>) -> Next<i64> {
-            self.planned_by(&Source::of(&self.line, &self.spending), works).await
+            self.planned_by(&Source::of(&self.line, (&self.spending, &self.news)), works).await
         }
 
         async fn planned_by(&self, source: &Source<'_, i64>, works: Vec<(Work<i64>, Keep)>) -> Next<i64> {
@@ -440,7 +441,7 @@ mod tests {
         for (planned, goes_at_once) in [(MANY - 1, false), (MANY, true)] {
             let mut batch = parts.planned(some(planned)).await.begin();
             assert_eq!((batch.planned.len(), batch.growth == Growth::Alone), (planned, goes_at_once));
-            let source = Source::of(&parts.line, &parts.spending);
+            let source = Source::of(&parts.line, (&parts.spending, &parts.news));
             for (work, keep) in some(1) {
                 assert!(parts.line.push(None, command(work, keep).0).is_ok());
             }
@@ -450,7 +451,7 @@ mod tests {
             assert_eq!(batch.commands.len(), MANY);
             parts.settle(next.begin()).await;
         }
-        let source = Source::of(&parts.line, &parts.spending);
+        let source = Source::of(&parts.line, (&parts.spending, &parts.news));
         let mut next = Next::default();
         for are_in in [10, 5] {
             for (work, keep) in some(10) {
@@ -464,7 +465,7 @@ mod tests {
         }
         parts.settle(next.begin()).await;
         // Where others like them had to wait, no batch is smaller for that, nor committed beside the lane for nobody.
-        let source = Source::of(&parts.line, &parts.spending);
+        let source = Source::of(&parts.line, (&parts.spending, &parts.news));
         for (id, then, is_in_vain) in [
             (101, Then::Asks, true),
             (102, Then::IsDone, false),

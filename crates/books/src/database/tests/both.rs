@@ -22,7 +22,7 @@ fn samples() -> impl Iterator<Item = Value> {
 /// Of each enumeration one text.
 const TEXTS: &str = "sales [] {} active asset bank receipt general line goods fulfils salesInvoice normal posted open \
                      stock company fixedDay fifo document fiscalYear sale owed operating allow block inherit off forbid \
-                     exempt purchase standard";
+                     exempt purchase standard thin waiting";
 
 /// What differs where a row is full, where it has nothing but what it must have, and where days and what is packed are
 /// texts, as in books of before.

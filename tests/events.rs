@@ -1,0 +1,274 @@
+//! The feed of a company: everything that was committed, in its order, without a hole, to whoever may see it.
+
+use crate::harness::examples::creatable;
+use crate::harness::http::Request;
+use crate::harness::server::{DIALECTS, authorised};
+use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+fn feed(company: &Company<'_>, dialect: Dialect, query: &str) -> Value {
+    let request = company.request_at(dialect, "GET", &format!("events{query}"));
+    company.say(dialect, request).expect(200).data
+}
+
+fn numbers(events: &[Value]) -> Vec<i64> {
+    events.iter().map(|one| one["sequence"].as_i64().unwrap()).collect()
+}
+
+/// All there is, as a client reads it that keeps nothing but a number.
+fn followed(company: &Company<'_>, limit: usize, query: &str) -> Vec<Value> {
+    let (mut after, mut all) = (0, Vec::new());
+    for dialect in DIALECTS.into_iter().cycle() {
+        let told = feed(company, dialect, &format!("?after={after}&limit={limit}{query}"));
+        all.extend(told["items"].as_array().unwrap().iter().cloned());
+        after = told["lastSequence"].as_i64().unwrap();
+        if told["hasMore"] == false {
+            break;
+        }
+    }
+    all
+}
+
+fn party(company: &Company<'_>, dialect: Dialect, name: &str) -> Value {
+    company
+        .ask(dialect, "POST", "parties", "", Some(&json!({"name": name, "isCustomer": true, "isSupplier": false})))
+        .expect(201)
+        .data
+}
+
+on_both_engines! {
+    fn every_change_is_told_once_in_its_order_and_with_its_record(server) {
+        let company = server.company();
+        for operations in creatable().filter(|one| one.key.stem() != "businesses") {
+            company.make(operations.key.stem());
+        }
+        let log = company.ask(Dialect::A, "GET", "auditLog", "?pageSize=500", None).expect(200).data;
+        let log = log["items"].as_array().unwrap().clone();
+        let all = followed(&company, 7, "&payload=full");
+        assert_eq!(numbers(&all), (1..=i64::try_from(log.len()).unwrap()).collect::<Vec<_>>());
+        for (event, record) in all.iter().zip(&log) {
+            for (told, logged) in [("id", "id"), ("occurredAt", "at"), ("resource", "resource"), ("resourceId", "resourceId"), ("dialect", "dialect")] {
+                assert_eq!(event[told], record[logged], "{event}");
+            }
+            assert_eq!(event["actor"]["userId"], record["actor"]["userId"]);
+            let shown = if record["after"].is_null() { &record["before"] } else { &record["after"] };
+            assert_eq!(&event["data"]["record"], shown, "{}", event["type"]);
+            assert_eq!(event["data"]["note"], record["note"]);
+            let action = record["action"].as_str().unwrap();
+            assert!(event["type"].as_str().unwrap().ends_with(&format!(".{action}")), "{event}");
+        }
+        assert!(all.iter().any(|one| one["type"] == "salesInvoice.created"));
+        assert!(followed(&company, 500, "").iter().all(|one| one["data"].is_null()), "thin unless more is asked for");
+    }
+
+    fn two_hundred_who_write_at_once_leave_no_hole(server) {
+        let company = server.company();
+        thread::scope(|scope| {
+            for writer in 0..20 {
+                let company = company.clone();
+                scope.spawn(move || (0..10).for_each(|number| drop(party(&company, DIALECTS[number % 2], &format!("P {writer} {number}")))));
+            }
+            // Whoever follows meanwhile misses nothing and has nothing twice.
+            let (mut after, mut seen) = (0, 0);
+            while seen < 200 {
+                let told = feed(&company, Dialect::B, &format!("?after={after}&limit=7&wait=5s"));
+                let items = told["items"].as_array().unwrap();
+                let last = told["lastSequence"].as_i64().unwrap();
+                assert_eq!(numbers(items), (after + 1..=last).collect::<Vec<_>>());
+                seen += items.iter().filter(|one| one["type"] == "party.created").count();
+                after = last;
+            }
+        });
+        let all = followed(&company, 7, "");
+        assert_eq!(numbers(&all), (1..=i64::try_from(all.len()).unwrap()).collect::<Vec<_>>());
+        let verdict = company.ask(Dialect::A, "GET", "auditLog", "/verify", None).expect(200).data;
+        assert_eq!((&verdict["ok"], verdict["records"].as_u64()), (&json!(true), Some(all.len() as u64)));
+    }
+
+    fn types_narrow_it_and_what_is_unknown_is_a_fault(server) {
+        let company = server.company();
+        let made = party(&company, Dialect::A, "Narrow");
+        let id = made["id"].as_str().unwrap();
+        company.ask(Dialect::A, "DELETE", "parties", &format!("/{id}"), None).expect(200);
+        company.make("items");
+        let kinds = |types: &str| -> Vec<String> {
+            let found = followed(&company, 500, &format!("&types={types}"));
+            found.iter().map(|one| one["type"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(kinds("party.*"), ["party.created", "party.deleted"]);
+        assert_eq!(kinds("party.deleted,item.created"), ["party.deleted", "item.created"]);
+        assert_eq!(kinds("*.deleted"), ["party.deleted"]);
+        assert_eq!(kinds("*").len(), followed(&company, 500, "").len());
+        // What is passed over is passed over for good.
+        let told = feed(&company, Dialect::B, "?types=salesInvoice.*");
+        let last = followed(&company, 500, "").len();
+        assert_eq!((told["items"].as_array().unwrap().len(), told["lastSequence"].as_u64()), (0, Some(last as u64)));
+        // A record that is gone is shown as it was.
+        let gone = feed(&company, Dialect::A, "?types=party.deleted&payload=full");
+        assert_eq!((&gone["items"][0]["data"]["record"]["name"], &gone["items"][0]["version"]), (&json!("Narrow"), &json!(1)));
+        for (query, field) in [
+            ("types=coffee.made", "types"), ("types=party.eaten", "types"), ("types=party.*,", "types"), ("limit=0", "limit"),
+            ("limit=501", "limit"), ("wait=61s", "wait"), ("wait=soon", "wait"), ("after=-1", "after"), ("payload=thick", "payload"),
+            ("since=1", "since"),
+        ] {
+            for dialect in DIALECTS {
+                let refused = company.say(dialect, company.request_at(dialect, "GET", &format!("events?{query}"))).expect(400);
+                assert_eq!(refused.fields(), [field], "{query}");
+            }
+        }
+    }
+
+    fn whoever_may_not_see_a_resource_is_told_nothing_of_it(server) {
+        let company = server.company();
+        party(&company, Dialect::A, "Hidden");
+        company.make("items");
+        let all = followed(&company, 500, "");
+        let scopes = json!([{"resource": "event", "actions": ["view"]}, {"resource": "item", "actions": ["view"]}]);
+        let key = company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": "Items alone", "scopes": scopes})));
+        let blind = Company { token: key.expect(201).data["secret"].as_str().unwrap().to_owned(), ..company.clone() };
+        let seen = followed(&blind, 500, "");
+        assert!(!seen.is_empty() && seen.iter().all(|one| one["resource"] == "items"), "{seen:?}");
+        assert_eq!(seen, all.iter().filter(|one| one["resource"] == "items").cloned().collect::<Vec<_>>());
+        assert!(feed(&blind, Dialect::A, "?types=party.*")["items"].as_array().unwrap().is_empty());
+    }
+
+    fn whoever_waits_is_woken_by_what_is_committed(server) {
+        let company = server.company();
+        for dialect in DIALECTS {
+            let last = feed(&company, dialect, "")["lastSequence"].as_i64().unwrap();
+            // Nothing comes: it is answered in the end, with nothing.
+            let empty = feed(&company, dialect, &format!("?after={last}&wait=1s"));
+            assert_eq!(empty, json!({"items": [], "lastSequence": last, "hasMore": false}));
+            thread::scope(|scope| {
+                let (listener, one) = (company.clone(), company.clone());
+                let waiting = scope.spawn(move || {
+                    // Other types wake nobody, and end no wait.
+                    feed(&listener, dialect, &format!("?after={last}&wait=28s&types=party.*"))
+                });
+                scope.spawn(move || {
+                    one.make("items");
+                    party(&one, dialect, "Woken");
+                });
+                let told = waiting.join().unwrap();
+                assert_eq!(told["items"][0]["type"], "party.created", "{told}");
+                assert_eq!(told["items"].as_array().unwrap().len(), 1);
+            });
+        }
+    }
+
+    fn a_stream_tells_what_happens_as_it_happens_and_goes_on_where_it_broke_off(server) {
+        let company = server.company();
+        for dialect in DIALECTS {
+            let last = feed(&company, dialect, "")["lastSequence"].as_i64().unwrap();
+            let mut stream = Stream::open(&company, dialect, &format!("?after={last}&types=party.*"), None);
+            party(&company, dialect, "First");
+            let (first, name) = stream.next("party.created");
+            assert!(name == "party.created" && first > last);
+            drop(stream);
+            company.make("items");
+            party(&company, dialect, "Second");
+            // Whatever its address says, it goes on behind the last one that it had.
+            let mut again = Stream::open(&company, dialect, "?after=0&types=party.*", Some(first));
+            let (second, _) = again.next("party.created");
+            party(&company, dialect, "Third");
+            let (third, _) = again.next("party.created");
+            assert!(first < second && second < third);
+        }
+        let refused = company.request_at(Dialect::A, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", "x");
+        assert_eq!(company.say(Dialect::A, refused).expect(400).fields(), ["after"]);
+    }
+}
+
+/// Server-sent events, as a browser reads them.
+struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    fn open(company: &Company<'_>, dialect: Dialect, query: &str, last: Option<i64>) -> Self {
+        let request =
+            company.request_at(dialect, "GET", &format!("events{query}")).header("Accept", "text/event-stream");
+        let request = match last {
+            Some(last) => request.header("Last-Event-ID", &last.to_string()),
+            None => request,
+        };
+        let mut stream = TcpStream::connect(company.server.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.write_all(&request.bytes("keep-alive")).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut head = Vec::new();
+        while !matches!(head.last().map(String::as_str), Some("\r\n")) {
+            let mut line = String::new();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "it ended: {head:?}");
+            head.push(line.to_lowercase());
+        }
+        assert!(head[0].contains("200"), "{head:?}");
+        assert!(head.iter().any(|line| line.trim() == "content-type: text/event-stream"), "{head:?}");
+        Self(reader)
+    }
+
+    /// The number of the next event that is told, which must be of this type, and its name.
+    fn next(&mut self, kind: &str) -> (i64, String) {
+        let (mut id, mut name) = (0, String::new());
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended");
+            let line = line.trim_end();
+            if let Some(said) = line.strip_prefix("id: ") {
+                id = said.parse().unwrap();
+            } else if let Some(said) = line.strip_prefix("event: ") {
+                said.clone_into(&mut name);
+            } else if let Some(said) = line.strip_prefix("data: ") {
+                let event: Value = serde_json::from_str(said).unwrap();
+                assert_eq!((event["sequence"].as_i64(), event["type"].as_str()), (Some(id), Some(kind)));
+                return (id, name);
+            }
+        }
+    }
+}
+
+/// What another process commits to the same books is told by this one too.
+#[test]
+fn what_another_server_commits_is_told_here() {
+    let Some(servers) = Server::several(2) else { return };
+    let [one, other] = &servers[..] else { panic!("two servers") };
+    let here = one.company();
+    let there = Company { server: other, token: other.token().to_owned(), id: here.id.clone() };
+    let last = feed(&here, Dialect::A, "")["lastSequence"].as_i64().unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| feed(&here, Dialect::B, &format!("?after={last}&wait=28s")));
+        party(&there, Dialect::A, "Elsewhere");
+        assert_eq!(waiting.join().unwrap()["items"][0]["type"], "party.created");
+    });
+}
+
+/// A server that is told to stop keeps nobody waiting, and is kept by nobody.
+#[test]
+fn a_server_that_stops_answers_those_who_wait() {
+    let server = Server::start(Engine::Sqlite, Options::default()).unwrap();
+    let company = server.company();
+    let last = feed(&company, Dialect::A, "")["lastSequence"].as_i64().unwrap();
+    let mut stream = Stream::open(&company, Dialect::B, "", Some(0));
+    assert_eq!(stream.next("business.created").0, 1);
+    let request =
+        Request::new("GET", &format!("/b/api/events?after={last}&wait=28s")).header("X-Business-Id", &company.id);
+    let waiting = authorised(request, &company.token);
+    let mut held = TcpStream::connect(server.address).unwrap();
+    held.write_all(&waiting.bytes("close")).unwrap();
+    let (ended, end) = channel();
+    thread::spawn(move || {
+        let mut answer = String::new();
+        let _reset = std::io::Read::read_to_string(&mut held, &mut answer);
+        let mut rest = Vec::new();
+        std::io::Read::read_to_end(&mut stream.0, &mut rest).unwrap();
+        ended.send((answer, rest)).unwrap();
+    });
+    server.signal("TERM");
+    assert_eq!(server.exit_code(), Some(0));
+    let (answer, _) = end.recv_timeout(Duration::from_secs(25)).expect("nobody waits for a server that has ended");
+    // It was heard and is answered with nothing, or it came too late to be heard.
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 200") && answer.contains("\"items\":[]"), "{answer}");
+}
