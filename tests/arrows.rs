@@ -53,6 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["compare", "console", "convert", "dialect-a", "dialect-b", "guide", "http-kit", "ledger-core", "supervise"],
     ),
     ("bench", &["launcher", "ledger-core", "migrations", "postgres-kit"]),
+    ("release", &["launcher"]),
     ("acceptance", &["launcher"]),
 ];
 

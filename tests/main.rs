@@ -68,6 +68,7 @@ mod periods;
 mod promises;
 mod readers;
 mod references;
+mod releasing;
 mod reliability;
 mod reports;
 mod retries;
