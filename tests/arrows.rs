@@ -65,6 +65,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("bench", &["launcher", "ledger-core", "migrations", "postgres-kit"]),
+    ("release", &["launcher"]),
     ("acceptance", &["launcher"]),
 ];
 

@@ -7,7 +7,7 @@ use compare::meaning::Meaning;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,11 +90,26 @@ impl Server {
         command.extend([PROGRAM.to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()]);
         command.extend(places(&folder, &database));
         command.extend(options.arguments);
-        let mut process = Kept::start(&[], &command, |shell| {
+        Self::started(engine, database, folder, &command, options.environment)
+    }
+
+    /// A server on SQLite that is started by words of its own, such as those of a package.
+    pub fn by_words(folder: PathBuf, file: &Path, words: &[String], environment: Vec<(String, String)>) -> Self {
+        Self::started(Engine::Sqlite, format!("sqlite:{}", file.display()), folder, words, environment)
+    }
+
+    fn started(
+        engine: Engine,
+        database: String,
+        folder: PathBuf,
+        command: &[String],
+        environment: Vec<(String, String)>,
+    ) -> Self {
+        let mut process = Kept::start(&[], command, |shell| {
             shell.current_dir(&folder).env("Bootstrap__Email", OWNER_EMAIL).env("Bootstrap__Username", "owner");
             // One owner asks for all suites, of a server that is built without optimisation: what its writes cost is no
             // matter here.
-            shell.env("Bootstrap__Password", OWNER_PASSWORD).env("Limits__WriteTime", "24h").envs(options.environment);
+            shell.env("Bootstrap__Password", OWNER_PASSWORD).env("Limits__WriteTime", "24h").envs(environment);
             let log = std::fs::File::create(folder.join("log")).expect("a log");
             shell.stderr(log);
         });
@@ -258,7 +273,7 @@ struct Collection {
     names_company: bool,
 }
 
-fn places(folder: &std::path::Path, database: &str) -> Vec<String> {
+fn places(folder: &Path, database: &str) -> Vec<String> {
     let (config, data) = (folder.join("config"), folder.join("data"));
     let words =
         ["--config", &config.display().to_string(), "--data", &data.display().to_string(), "--database", database];

@@ -13,7 +13,7 @@ use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use ledger_core::resource::api_key::UserKey;
-use std::io::Read;
+use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -190,11 +190,30 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
         let username = first.user.username.unwrap_or_default();
         say(&format!("first start: made the user {} ({username})", first.user.email));
         if first.password_made {
-            say(&format!("its password, shown only now: {}", first.user.password));
+            say(&told_once(&settings.data, &first.user.email, &first.user.password));
         }
     }
     Ok(())
 }
+
+/// Tells a password that was made up: to a person at a terminal, else in a file of its owner's alone. What is printed where
+/// nobody looks is kept by whoever collects it.
+fn told_once(data: &Path, email: &str, password: &str) -> String {
+    if std::io::stdout().is_terminal() {
+        return format!("its password, shown only now: {password}");
+    }
+    let path = data.join(FIRST_PASSWORD);
+    match private::create(&path).and_then(|mut file| writeln!(file, "{password}").and_then(|()| file.sync_all())) {
+        Ok(()) => format!("its password is in {}; log in, choose another, and remove that file", path.display()),
+        Err(error) => format!(
+            "its password cannot be kept in {} ({error}): make another with duet user passwd {email}",
+            path.display()
+        ),
+    }
+}
+
+/// The file of the first user's password, in the folder of the books.
+const FIRST_PASSWORD: &str = "first-password";
 
 pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<String, String> {
     if let UserCommand::List = command {
@@ -259,9 +278,9 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
 pub(crate) async fn log(ledger: Arc<Ledger>) -> Result<String, String> {
     up_to_date(&ledger).await?;
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    let write = |line: &str| std::io::Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
+    let write = |line: &str| Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
     ledger.installation_log(write).await.map_err(|error| explain(&error))?;
-    std::io::Write::flush(&mut out).map_err(|error| error.to_string())?;
+    Write::flush(&mut out).map_err(|error| error.to_string())?;
     Ok(String::new())
 }
 

@@ -201,7 +201,7 @@ pub(crate) enum Command {
 /// Where the configuration is, and what overrides it.
 #[derive(Args, Clone)]
 pub(crate) struct Common {
-    /// Folder of appsettings.json and appsettings.Custom.json [default: ./config]
+    /// Folder of appsettings.json and appsettings.Custom.json [default: ./config, else /etc/duet]
     #[arg(long, value_name = "DIR", global = true)]
     config: Option<PathBuf>,
     /// Folder for the SQLite file and the token secret

@@ -39,6 +39,11 @@ mod verify;
 
 use std::process::ExitCode;
 
+/// The command line as it is declared, for what is made of it: manuals, completions.
+pub fn command() -> clap::Command {
+    <cli::Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command line. 0: done, 1: failed, 2: wrong usage or configuration.
 pub fn main() -> ExitCode {
     private::be_private();

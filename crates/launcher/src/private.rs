@@ -3,7 +3,7 @@
 use crate::console::warn;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
 
 /// From now on nothing that this process makes is anybody else's, by whichever library it is made.
@@ -63,6 +63,15 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// What an administrator makes in the server's own folder is the server's, which could not read it otherwise.
+pub(crate) fn leave_to_owner(file: &File, folder: &Path) -> io::Result<()> {
+    let (own, owner) = (file.metadata()?, std::fs::metadata(folder)?);
+    if own.uid() == owner.uid() {
+        return Ok(());
+    }
+    fchown(file, Some(owner.uid()), Some(owner.gid()))
+}
+
 /// Takes from others what they could do with a file that is there. Whether they could do anything is answered.
 fn narrow(path: &Path) -> io::Result<bool> {
     let about = std::fs::metadata(path)?;
@@ -78,7 +87,7 @@ fn narrow(path: &Path) -> io::Result<bool> {
 /// Narrows the secrets that earlier versions, other programs or people left open. The files of a database are narrowed where
 /// it is opened.
 pub(crate) fn narrow_secrets(data: &Path) {
-    for name in ["token-secret", "master-key", "tenant.json"] {
+    for name in ["token-secret", "master-key", "tenant.json", "first-password"] {
         let path = data.join(name);
         match narrow(&path) {
             Ok(true) => warn(&format!("{} was readable by others; its permissions are 0600 now", path.display())),

@@ -46,7 +46,10 @@ fn keep(data: &Path, name: &str, ok: bool) {
     let (place, draft) = (data.join(name), data.join(format!(".{name}.new")));
     let stamp = Stamp { at: Clock::system().now(), ok };
     let text = serde_json::json!(stamp).to_string();
-    let kept = private::create(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
+    let kept = private::create(&draft).and_then(|mut file| {
+        private::leave_to_owner(&file, data)?;
+        file.write_all(text.as_bytes())
+    });
     if let Err(error) = kept.and_then(|()| std::fs::rename(&draft, &place)) {
         crate::console::warn(&format!("cannot write {}: {error}", place.display()));
     }

@@ -32,6 +32,17 @@ impl fmt::Debug for Source {
     }
 }
 
+/// Where the configuration is, beside whoever runs the program.
+const HERE: &str = "config";
+/// ... and where a package puts it.
+const INSTALLED: &str = "/etc/duet";
+
+/// The folder here; where there is none, that of the installation, if there is one.
+pub(super) fn home(here: &Path, installed: &Path) -> PathBuf {
+    let is_installed = !here.is_dir() && installed.is_dir();
+    (if is_installed { installed } else { here }).to_owned()
+}
+
 impl Source {
     /// With the environment of this process.
     pub fn from_process(dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Self {
@@ -41,7 +52,7 @@ impl Source {
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
-        let dir = self.dir.clone().unwrap_or_else(|| PathBuf::from("config"));
+        let dir = self.dir.clone().unwrap_or_else(|| home(Path::new(HERE), Path::new(INSTALLED)));
         ["appsettings.json", "appsettings.Custom.json"].map(|name| dir.join(name)).to_vec()
     }
 }

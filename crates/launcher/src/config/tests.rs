@@ -1,6 +1,7 @@
 //! The layers, what is told of them, and (in `values`) what stands in them.
 
 use super::keys::KEYS;
+use super::layers::home;
 use super::settings::{Metrics, Secret, Telling};
 use super::*;
 use crate::dialects::SPOKEN;
@@ -413,7 +414,14 @@ fn a_named_folder_must_exist() {
     let names: Vec<_> =
         folder.source(&[], &[]).files().iter().map(|path| path.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["appsettings.json", "appsettings.Custom.json"]);
-    assert_eq!(Source::default().files()[0], Path::new("config").join("appsettings.json"));
+    // Beside whoever runs it, and where there is nothing, where a package puts it.
+    let [here, installed, gone, neither] = ["here", "installed", "gone", "neither"].map(|name| folder.0.join(name));
+    for made in [&here, &installed] {
+        std::fs::create_dir(made).unwrap();
+    }
+    assert_eq!(home(&here, &installed), here);
+    assert_eq!(home(&gone, &installed), installed);
+    assert_eq!(home(&gone, &neither), gone);
 }
 
 #[test]
