@@ -345,7 +345,7 @@ async fn answer<D: Dialect>(
         Answer::Portions(feed) => return Ok(portions(feed, arrival)),
     };
     let as_texts = as_texts && reply.media == Media::Json;
-    let reply = if as_texts { reply.with_texts(resource, verb)? } else { reply };
+    let reply = if as_texts { reply.with_texts()? } else { reply };
     let body = match reply.media {
         Media::Json => D::success(message(reply.kind), &several::payload::<D>(&reply)),
         Media::NdJson | Media::Csv | Media::EventStream => reply.json.clone(),
@@ -354,10 +354,15 @@ async fn answer<D: Dialect>(
     let made_in = resource.names_record(verb).then(|| D::collection(answering(resource, verb)));
     let mut response = render(&parts, &reply, body, page_size.as_deref(), made_in.as_deref());
     if as_texts && response.status() != StatusCode::NOT_MODIFIED {
-        set(&mut response, request::DECIMAL_FORMAT, request::TEXTS);
-        response.headers_mut().append(header::VARY, HeaderValue::from_static("x-decimal-format"));
+        say_texts(&mut response);
     }
     Ok(response)
+}
+
+/// The answer says that its decimals are texts, and that others may have it otherwise.
+fn say_texts(response: &mut Response) {
+    set(response, request::DECIMAL_FORMAT, request::TEXTS);
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("x-decimal-format"));
 }
 
 /// Tells whoever lets connections in who is at the end of this one.

@@ -71,7 +71,7 @@ impl HexDigest {
     /// What is kept, in hexadecimal digits.
     #[must_use]
     pub fn read(stored: Vec<u8>) -> Self {
-        Self(if stored.len() == DIGEST { crate::texts::hex(&stored) } else { text_of(stored) })
+        Self(if stored.len() == DIGEST { crate::texts::hex(&stored) } else { text_of(DIGEST, stored) })
     }
 }
 
@@ -84,9 +84,9 @@ fn text_beside(length: usize, text: &str) -> Vec<u8> {
     [mark, text.as_bytes()].concat()
 }
 
-/// A text that stood as it is. What is none is told by its digits.
-fn text_of(mut stored: Vec<u8>) -> String {
-    if stored.first() == Some(&TEXT) && std::str::from_utf8(&stored[1..]).is_ok() {
+/// A text that stood beside so many bytes. What is none is told by its digits.
+fn text_of(length: usize, mut stored: Vec<u8>) -> String {
+    if stored.len() == length + 1 && stored.first() == Some(&TEXT) {
         stored.remove(0);
     }
     String::from_utf8(stored).unwrap_or_else(|torn| crate::texts::hex(torn.as_bytes()))
@@ -131,7 +131,7 @@ impl Called {
     pub fn read(stored: Vec<u8>) -> Self {
         Self(match Uuid::from_slice(&stored) {
             Ok(id) => id.to_string(),
-            Err(_) => text_of(stored),
+            Err(_) => text_of(IDENTIFIER, stored),
         })
     }
 }

@@ -89,15 +89,13 @@ impl Reply {
     }
 
     /// The same with its decimals as texts.
-    pub fn with_texts(self, resource: &ResourceOperations, verb: Verb) -> Result<Self> {
+    pub fn with_texts(self) -> Result<Self> {
         let Some(parts) = self.several else {
-            return Ok(Self { json: as_texts(resource, verb, &self.json)?, ..self });
+            return Ok(Self { json: as_texts(&self.json)?, ..self });
         };
         let told = |part: Part| {
             Ok(match part.came_to {
-                CameTo::Done { kind, json } => {
-                    Part { came_to: CameTo::Done { kind, json: as_texts(resource, verb, &json)? }, ..part }
-                }
+                CameTo::Done { kind, json } => Part { came_to: CameTo::Done { kind, json: as_texts(&json)? }, ..part },
                 CameTo::Failed(_) => part,
             })
         };

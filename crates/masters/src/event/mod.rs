@@ -201,6 +201,8 @@ mod tests {
             filters,
             point: Point::default(),
             fields: None,
+            expand: Vec::new(),
+            walk: None,
         }
     }
 

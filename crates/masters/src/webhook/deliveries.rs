@@ -112,7 +112,8 @@ async fn read(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Pr
         failures: stands.failures,
         next_attempt_at: stands.next_at,
     };
-    Ok(Produced { pagination: Some(pagination), ..Produced::json(&page)? })
+    let produced = Produced::json(&page)?;
+    Ok(Produced { pagination: Some(page.pagination), ..produced })
 }
 
 fn shown(row: delivery::Model) -> WebhookDelivery {
