@@ -91,7 +91,8 @@ on_both_engines! {
                     // That every number which is one by the document is a text is asserted of each answer.
                     let said = server.send(&in_texts(ask())).expect(200);
                     assert_eq!((said.header("x-decimal-format"), plain.header("x-decimal-format")), (Some("string"), None));
-                    if stem != "verification" && stem != "dialectUsage" {
+                    // What the installation or somebody else does meanwhile is told as well.
+                    if !["verification", "dialectUsage", "users"].contains(&stem) {
                         found += texts(&plain.json(), &said.json(), &path);
                     }
                     reads += 1;

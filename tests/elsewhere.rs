@@ -52,6 +52,23 @@ on_both_engines! {
         assert_eq!(company.failed_checks(), Vec::<String>::new());
     }
 
+    fn each_company_writes_its_own_by_the_same_name(server) {
+        let (company, other) = (server.company(), server.company());
+        for operations in upserted() {
+            let resource = operations.key.stem();
+            for dialect in DIALECTS {
+                let external_id = format!("shared-{resource}-{dialect:?}");
+                let own = put(&company, dialect, resource, &external_id, &company.example(resource)).expect(201);
+                let others = put(&other, dialect, resource, &external_id, &other.example(resource)).expect(201);
+                assert_ne!(own.id(), others.id(), "{resource}");
+                let path = format!("/{}", own.id());
+                let still = company.ask(dialect, "GET", resource, &path, None).expect(200);
+                assert_eq!(still.data, own.data, "{resource}: another company's write changed it");
+                other.ask(dialect, "GET", resource, &path, None).expect(404);
+            }
+        }
+    }
+
     fn the_path_and_the_version_are_believed(server) {
         let company = server.company();
         let party = |name: &str| json!({"name": name, "isCustomer": true});

@@ -107,7 +107,9 @@ on_both_engines! {
             let resource = operations.key.stem();
             let record = company.make(resource);
             let foreign = Company { id: other.id.clone(), ..company.clone() };
-            for verb in operations.verbs().filter(|verb| operations.names_record(*verb)) {
+            // What another system calls a record is no identifier: whoever writes by it writes their own.
+            let by_identifier = |verb: &Verb| operations.names_record(*verb) && *verb != Verb::Upsert;
+            for verb in operations.verbs().filter(by_identifier) {
                 let path = operations.path(verb).replace("{id}", record["id"].as_str().unwrap());
                 let method = match operations.method(verb) {
                     Method::Get => "GET",
