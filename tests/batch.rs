@@ -203,6 +203,15 @@ on_both_engines! {
             let unbalanced = company.journal_body("2026-11-21", &[("6200", "5.00"), ("1010", "-4.00")]);
             let fields = said(json!([good(), {"operation": "journalsCreate", "body": unbalanced}]), 400, "validation_failed");
             assert!(fields.iter().all(|field| field.starts_with("operations[1].body.lines")), "{fields:?}");
+            let expecting = company.request_at(dialect, "POST", "batch").header("If-Match", "\"x-1\"");
+            let said = company.say(dialect, expecting.json(&json!({"operations": [good()]}))).expect(400);
+            assert_eq!(said.fields(), ["If-Match"], "it is of no one record");
+            // What stands for much more than it is: a list, a record, a long text.
+            let long = json!({"id": "long", "operation": "partiesCreate", "body": {"name": "Long", "isCustomer": true, "notes": "n".repeat(201)}});
+            for much in ["long.contacts", "long", "long.notes"] {
+                let fields = send(&company, dialect, "", &json!({"operations": [long, party(json!({"name": {"$ref": much}}))]}));
+                assert_eq!(fields.expect(400).fields(), ["operations[1].body.name"], "{much}");
+            }
             assert_eq!(send(&company, dialect, "?page=1", &json!({"operations": [good()]})).expect(400).fields(), ["page"]);
         }
         assert_eq!(count(&company, "parties", ""), 0);

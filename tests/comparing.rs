@@ -71,7 +71,7 @@ fn without<'o>(all: &BTreeSet<String>, some: impl IntoIterator<Item = &'o str>) 
 
 /// What an exploration of twins does not make succeed: what is of more than the company is rehearsed and finds nobody
 /// else, a company with books is never deleted, and one's own account is left alone.
-const DO_NOT_SUCCEED: [&str; 25] = [
+const DO_NOT_SUCCEED: [&str; 26] = [
     "login",
     "acceptInvitation",
     "profileAcceptInvitation",
@@ -98,6 +98,8 @@ const DO_NOT_SUCCEED: [&str; 25] = [
     // Years are closed in their order, and an exploration makes some that are earlier and open.
     "fiscalYearsClose",
     "fiscalYearsReopen",
+    // The example rests, so that nobody is told anything.
+    "webhooksTest",
     "webhooksRedeliver",
 ];
 

@@ -146,8 +146,10 @@ fn belongings(other: &Company<'_>) -> BTreeMap<&'static str, String> {
     found.insert("accounts", other.account("1010"));
     found.insert("users", NOBODYS.replace("019a", "019b"));
     found.insert("businesses", other.id.clone());
-    // One that was asked for and waits: a webhook that rests is told nothing.
-    let webhook = format!("/{}", id(&other.make("webhooks")));
+    // One that was asked for, whatever becomes of it: nobody is at this address.
+    let mut body = other.example("webhooks");
+    body["status"] = "active".into();
+    let webhook = format!("/{}", other.ask(Dialect::A, "POST", "webhooks", "", Some(&body)).expect(201).id());
     other.ask(Dialect::A, "POST", "webhooks", &format!("{webhook}/test"), None).expect(200);
     let told = other.ask(Dialect::B, "GET", "webhooks", &format!("{webhook}/deliveries"), None).expect(200).data;
     found.insert("deliveries", id(&told["items"][0]).to_owned());

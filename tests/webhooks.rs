@@ -3,6 +3,7 @@
 use crate::harness::process::fresh_folder;
 use crate::harness::server::{Company, DIALECTS};
 use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
+use crate::signin::PASSWORD;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -513,9 +514,8 @@ fn a_webhook_hears_what_its_writer_may_view_and_nothing_more() {
             {"resource": "webhook", "actions": ["view", "create", "edit"]}, {"resource": "event", "actions": ["view"]},
             {"resource": "item", "actions": ["view"]}
         ]);
-        let key =
-            company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": "Items alone", "scopes": scopes})));
-        let narrow = Company { token: key.expect(201).data["secret"].as_str().unwrap().to_owned(), ..company.clone() };
+        let set = company.ask(Dialect::B, "POST", "permissions", "", Some(&json!({"name": "Items", "grants": scopes})));
+        let (_, narrow) = company.joined("items@example.test", &set.expect(201).id(), PASSWORD);
         hook(&narrow, &somebody.url(), &["*"], &json!({}));
         party(&company, "Hidden");
         company.make("items");
@@ -555,6 +555,52 @@ fn of_several_servers_one_tells() {
 }
 
 on_both_engines! {
+    /// Whoever may only change a webhook reads nothing of what its headers say, nor has it sent to themselves.
+    fn what_headers_say_goes_where_it_was_said_for(server) {
+        let company = server.company();
+        let secret = json!({"status": "paused", "headers": [{"name": "Authorization", "value": "Bearer TOPSECRET"}]});
+        let made = hook(&company, "https://shop.example/hooks", &["*"], &secret);
+        for dialect in DIALECTS {
+            let path = format!("/{}", id(&made));
+            let put = |url: &str| {
+                let headers = json!([{"name": "Authorization", "value": "***"}]);
+                let body = json!({"url": url, "types": ["*"], "status": "paused", "headers": headers});
+                company.ask(dialect, "PUT", "webhooks", &path, Some(&body))
+            };
+            put("https://shop.example/other").expect(200);
+            put("https://SHOP.example/other").expect(200);
+            for elsewhere in ["https://thief.example/hooks", "http://shop.example/hooks", "https://shop.example:444/hooks"] {
+                assert_eq!(put(elsewhere).expect(400).fields(), ["headers[0].value"], "{elsewhere}");
+            }
+        }
+    }
+
+    fn no_key_makes_one_and_there_are_not_too_many(server) {
+        let company = server.company();
+        let key = company.ask(Dialect::B, "POST", "apiKeys", "", Some(&json!({"name": "All"}))).expect(201);
+        let program = Company { token: key.data["secret"].as_str().unwrap().to_owned(), ..company.clone() };
+        let body = json!({"url": "https://shop.example/hooks", "types": ["*"], "status": "paused"});
+        let scopes = json!([{"resource": "webhook", "actions": ["create"]}]);
+        for dialect in DIALECTS {
+            program.ask(dialect, "POST", "webhooks", "", Some(&body)).expect(403);
+            program.ask(dialect, "GET", "webhooks", "", None).expect(200);
+            company.ask(dialect, "POST", "apiKeys", "", Some(&json!({"name": "Wide", "scopes": scopes}))).expect(400);
+        }
+        let made = hook(&company, "https://shop.example/hooks", &["*"], &json!({"status": "paused"}));
+        for dialect in DIALECTS {
+            let tried = company.ask(dialect, "POST", "webhooks", &format!("/{}/test", id(&made)), Some(&json!({})));
+            assert!(tried.expect(409).title.contains("not active"));
+        }
+        (1..50).for_each(|_| drop(hook(&company, "https://shop.example/hooks", &["*"], &json!({"status": "paused"}))));
+        assert!(company.ask(Dialect::B, "POST", "webhooks", "", Some(&body)).expect(409).title.contains("at most 50"));
+        // What was delivered tells what happened, so it is for those who may follow that.
+        let sees = json!([{"resource": "webhook", "actions": ["view"]}]);
+        let set = company.ask(Dialect::B, "POST", "permissions", "", Some(&json!({"name": "Sees", "grants": sees}))).expect(201);
+        let (_, narrow) = company.joined(&format!("sees-{}@example.test", company.id), &set.id(), PASSWORD);
+        narrow.ask(Dialect::B, "GET", "webhooks", &format!("/{}", id(&made)), None).expect(200);
+        narrow.ask(Dialect::B, "GET", "webhooks", &format!("/{}/deliveries", id(&made)), None).expect(403);
+    }
+
     fn a_body_that_says_nothing_useful_is_told_so_by_field(server) {
         let company = server.company();
         for dialect in DIALECTS {

@@ -284,6 +284,16 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Refuses `If-Match` where what is written is no one record.
+    pub fn check_unsaid(&self, instead: &str) -> Result<()> {
+        match self.expectation {
+            Expectation::Unsaid => Ok(()),
+            Expectation::Any | Expectation::Tags(_) => {
+                Err(Error::field("If-Match", format!("is of no one record; {instead}")))
+            }
+        }
+    }
+
     // ── The books ──
 
     pub(crate) fn desk(&self) -> Result<&'a Desk> {

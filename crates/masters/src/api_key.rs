@@ -38,8 +38,8 @@ pub struct ApiKeys;
 pub struct ApiKeyInput {
     /// What it is for.
     name: Field<Label<100>>,
-    /// What it may do, never more than you may; all that you may when absent. A key manages no people, permissions, keys or
-    /// second factors, whatever you may.
+    /// What it may do, never more than you may; all that you may when absent. A key manages no people, permissions, keys,
+    /// second factors or webhooks, whatever you may.
     scopes: Each<GrantInput>,
     /// When it ends; never when absent.
     expires_at: Maybe<Instant>,
@@ -94,7 +94,7 @@ impl Resource for ApiKeys {
         description: "Keys for programs, used as bearer tokens in both dialects. A key speaks for the user who made it, in \
                       this company, never for more than they may at that moment. It ends when somebody else gives them \
                       a password, when they are disabled and when they are taken out of the company. A key manages no \
-                      people, permissions, keys or second factors. To change one, make another and delete it.",
+                      people, permissions, keys, second factors or webhooks. To change one, make another and delete it.",
         sorts: &["name", "createdAt"],
         searched: "name",
     };

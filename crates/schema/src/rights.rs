@@ -86,9 +86,9 @@ wire_enum! {
 }
 
 /// Whether people alone may do something: a program manages no people, no permissions and no keys, whatever its user may.
-/// So a key that leaked never becomes a lasting way in.
+/// So a key that leaked never becomes a lasting way in; nor one out, which a webhook is.
 pub fn is_for_people(resource: ResourceKey, action: Action) -> bool {
-    resource.area() == Area::People && action != Action::View
+    (resource.area() == Area::People || resource == ResourceKey::Webhooks) && action != Action::View
 }
 
 impl Role {

@@ -2,7 +2,6 @@
 
 use crate::clock::Instant;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::rights::Grants;
 use crate::stored::AsJson;
 use crate::wire_enum;
 use sea_orm::entity::prelude::*;
@@ -39,7 +38,6 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: RecordId,
     pub user_id: UserId,
-    pub scopes: Option<AsJson<Grants>>,
     pub url: String,
     pub types: AsJson<Vec<String>>,
     pub payload: Payload,

@@ -11,8 +11,6 @@ fn webhooks() -> Table {
         id("id"),
         // In whose name it hears: it is told of nothing that they may not view.
         id("user_id"),
-        // What the key may that made it, where one did.
-        maybe(text("scopes")),
         text("url"),
         text("types"),
         text("payload"),

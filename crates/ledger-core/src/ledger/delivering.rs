@@ -3,7 +3,7 @@
 use super::Ledger;
 use crate::clock::Instant;
 use crate::error::{Error, Result};
-use ::books::access::{self, Business, Seat};
+use ::books::access::{self, Seat};
 use ::books::auth::{UserStatus, user};
 use ::books::cx::{Asked, Cx};
 use ::books::database::Alone;
@@ -36,7 +36,7 @@ impl Ledger {
 
     /// What is due for a webhook; nothing where that is not active any more. One in whose name nobody may hear is given up.
     pub async fn mail(self: &Arc<Self>, of: WebhookOf) -> Result<Option<Mail>> {
-        let Some((speaker, scopes)) = post::speaker(&self.database.read, of).await? else { return Ok(None) };
+        let Some(speaker) = post::speaker(&self.database.read, of).await? else { return Ok(None) };
         let known = user::find(&self.database.read, speaker).await?.filter(|user| user.status == UserStatus::Active);
         let seen = match known {
             Some(_) => access::visible_business(&self.database.read, speaker, of.0).await.map(Some),
@@ -47,11 +47,6 @@ impl Ledger {
             Err(Error::NotFound) => None,
             Err(error) => return Err(error),
         };
-        let business = business.map(|business| {
-            let seat = business.seat.as_ref().clone();
-            let rights = scopes.map_or(seat.rights, |scopes| seat.rights.and(scopes));
-            Business { seat: Arc::new(Seat { rights, ..seat }), ..business }
-        });
         let Some(business) = business.filter(|business| business.require(ResourceKey::Events, Action::View).is_ok())
         else {
             self.give_up(of).await?;

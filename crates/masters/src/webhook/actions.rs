@@ -1,9 +1,9 @@
 //! What is done with a webhook: tried, given another secret, sent back in the feed, and told something once more.
 
 use super::table::{Column, cursor, delivery};
-use super::{WebhookView, Webhooks, hidden, letter};
+use super::{WebhookStatus, WebhookView, Webhooks, hidden, letter};
 use crate::clock::Instant;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use books::cx::Cx;
@@ -15,9 +15,12 @@ use schema::rights::Action;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// So many may wait to be sent beside the feed.
+const MOST_WAITING: u64 = 100;
 
 /// Something that is to be sent once, beside the feed.
 async fn ask_for(
@@ -25,8 +28,21 @@ async fn ask_for(
     webhook: RecordId,
     (event, sequence, kind): (RecordId, Option<i64>, String),
 ) -> Result<()> {
+    let business = cx.business_id()?;
+    if rows::row::<Webhooks>(cx, webhook).await?.status != WebhookStatus::Active {
+        let why = "This webhook is not active, so it is told nothing; make it active first";
+        return Err(Error::conflict(Code::InvalidState, why));
+    }
+    let waiting = delivery::Entity::find()
+        .filter(delivery::Column::BusinessId.eq(business))
+        .filter(delivery::Column::WebhookId.eq(webhook))
+        .filter(delivery::Column::Status.eq(DeliveryStatus::Waiting));
+    if waiting.count(&cx.db).await? >= MOST_WAITING {
+        let why = format!("{MOST_WAITING} messages wait for this webhook already; ask again once they were sent");
+        return Err(Error::conflict(Code::InvalidState, why));
+    }
     let row = delivery::ActiveModel {
-        business_id: Set(cx.business_id()?),
+        business_id: Set(business),
         id: Set(RecordId(cx.new_id())),
         webhook_id: Set(webhook),
         event_id: Set(event),
@@ -56,7 +72,7 @@ impl Act for Test {
     const ACTION: Action = Action::Edit;
     const SUMMARY: &'static str = "Send a test to {one}";
     const DESCRIPTION: &'static str = "Sends an event of the type `webhook.test`, once, signed like any other; `deliveries` says \
-                                       what became of it. A webhook that is not active is told nothing.";
+                                       what became of it. The webhook must be active.";
 
     fn check(_: NoWords) -> Result<(), FieldErrors> {
         Ok(())

@@ -10,6 +10,7 @@ use books::cx::Cx;
 use kit::extra::{Does, Extra, On, Produced, Reading};
 use kit::list::{ListQuery, Pagination};
 use kit::rows;
+use schema::key::ResourceKey;
 use schema::rights::Action;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -92,6 +93,8 @@ pub(super) fn reading() -> Extra {
 
 async fn read(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Produced> {
     let id = id.ok_or(crate::error::Error::NotFound)?;
+    // What happened is told by them as well.
+    cx.business()?.require(ResourceKey::Events, Action::View)?;
     let webhook = rows::row::<Webhooks>(cx, id).await?;
     let stands = cursor::Entity::find_by_id((webhook.business_id, id)).one(&cx.db).await?;
     let stands = stands.ok_or_else(|| crate::error::Error::internal("a webhook stands nowhere in the feed"))?;

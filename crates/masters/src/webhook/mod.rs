@@ -9,7 +9,7 @@ pub mod letter;
 pub mod post;
 
 use crate::clock::Instant;
-use crate::error::{Error, FieldErrors, Result};
+use crate::error::{Code, Error, FieldErrors, Result};
 use crate::event::types::Types;
 use crate::field::{Each, Faults, Field, Label, Maybe};
 use crate::ids::{BusinessId, RecordId, UserId};
@@ -24,13 +24,13 @@ use kit::resource::{About, Resource, Scope};
 use kit::rows::{self, Filter, Rows};
 use schema::address::search_text;
 use schema::key::ResourceKey;
-use schema::rights::Grants;
 use schemars::JsonSchema;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::net::Ipv6Addr;
 
 pub struct Webhooks;
 
@@ -113,13 +113,32 @@ use table::{Column, cursor, delivery};
 
 /// What is shown of what a header says.
 const HIDDEN: &str = "***";
+/// So many a company has at most: each event is sent by each of them.
+const MOST: u64 = 50;
 const MOST_TYPES: usize = 50;
 const MOST_HEADERS: usize = 20;
 /// What a body says of headers waits here for what they said so far.
 const SAID_HEADERS: &str = "headers";
 
 /// What is the message's own to say, or HTTP's.
-const OWN_HEADERS: [&str; 5] = ["host", "content-type", "content-length", "transfer-encoding", "connection"];
+const OWN_HEADERS: [&str; 16] = [
+    "host",
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "expect",
+    "upgrade",
+    "te",
+    "trailer",
+    "proxy-authorization",
+    "proxy-connection",
+    "date",
+    "user-agent",
+    "accept-encoding",
+];
 
 impl Resource for Webhooks {
     const KEY: ResourceKey = ResourceKey::Webhooks;
@@ -196,6 +215,11 @@ impl Resource for Webhooks {
     }
 
     async fn create(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<WebhookView> {
+        let there = table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).count(&cx.db).await?;
+        if there >= MOST {
+            let why = format!("A company has at most {MOST} webhooks; delete one that nobody needs");
+            return Err(Error::conflict(Code::InvalidState, why));
+        }
         let secret = letter::secret()?;
         let mut draft = draft.clone();
         draft.set(Column::Secret, hidden(cx.keys(), cx, secret.as_bytes())?);
@@ -230,8 +254,21 @@ fn check_url(url: &str) -> Result<(), &'static str> {
         _ if host.is_empty() || !is_plain => Err(NO_URL),
         Some(Err(_) | Ok(0)) => Err("must have a port from 1 to 65535, or none"),
         Some(Ok(25)) => Err("must have another port: 25 takes mail"),
+        Some(Ok(_)) | None if !is_host(host) || authority.contains('+') => Err(NO_URL),
         Some(Ok(_)) | None => Ok(()),
     }
+}
+
+/// A name, an address of the fourth version, or one of the sixth in its brackets.
+fn is_host(host: &str) -> bool {
+    if let Some(six) = host.strip_prefix('[') {
+        return six.strip_suffix(']').is_some_and(|six| six.parse::<Ipv6Addr>().is_ok());
+    }
+    let is_part = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        !part.is_empty() && !part.starts_with('-') && part.bytes().all(is_plain)
+    };
+    !host.ends_with("..") && host.trim_end_matches('.').split('.').all(is_part)
 }
 
 fn types(faults: &mut Faults, given: Field<Vec<Field<Label<100>>>>) -> Vec<String> {
@@ -352,11 +389,15 @@ impl Master for Webhooks {
         Ok(vec![(Column::BusinessId, cx.business_id()?.into())])
     }
 
-    /// Whoever writes it speaks for it from then on, as far as they may: with their key's rights, where they come by one.
+    /// Whoever writes it speaks for it from then on, as far as they may.
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let Some(said) = draft.beside::<Vec<WebhookHeader>>(SAID_HEADERS)? else { return Ok(()) };
         let before = row.map_or_else(|| Ok(Vec::new()), |row| headers_of(cx, row))?;
-        let headers = kept_headers(said, &before)?;
+        let goes_elsewhere = match (row, draft.get(Column::Url)) {
+            (Some(row), Some(Value::String(Some(url)))) => origin(&row.url) != origin(url),
+            _ => false,
+        };
+        let headers = kept_headers(said, if goes_elsewhere { &[] } else { &before })?;
         // Hidden anew it would be another text.
         let same = row.filter(|_| headers == before).map(|row| row.headers.clone());
         let anew = || {
@@ -364,10 +405,7 @@ impl Master for Webhooks {
             hidden(cx.keys(), cx, text.as_bytes())
         };
         draft.set(Column::Headers, same.map_or_else(anew, Ok)?);
-        let scopes =
-            cx.only().map(|_| cx.business().map(|business| AsJson(Grants::of(business.seat.rights)))).transpose()?;
         draft.set(Column::UserId, cx.user);
-        draft.set(Column::Scopes, scopes);
         let disabled = draft.get(Column::Status) == Some(&Value::from(WebhookStatus::Disabled));
         let reason = row.and_then(|row| row.reason.clone()).filter(|_| disabled);
         draft.set(Column::Reason, reason);
@@ -423,6 +461,13 @@ pub(crate) async fn forget_all_of(connection: &impl ConnectionTrait, business: B
     Ok(())
 }
 
+/// Whom something is sent to: by which protocol, to which host, at which port.
+fn origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    Some(format!("{scheme}://{authority}").to_ascii_lowercase())
+}
+
 /// Headers as they are said, where `***` stands for what was said before.
 fn kept_headers(said: Vec<WebhookHeader>, before: &[WebhookHeader]) -> Result<Vec<WebhookHeader>> {
     let kept = |(place, header): (usize, WebhookHeader)| {
@@ -430,8 +475,12 @@ fn kept_headers(said: Vec<WebhookHeader>, before: &[WebhookHeader]) -> Result<Ve
             return Ok(header);
         }
         let known = before.iter().find(|known| known.name.eq_ignore_ascii_case(&header.name));
-        let nothing =
-            || Error::field(&format!("headers[{place}].value"), "keeps what the header said, and there is none yet");
+        let nothing = || {
+            Error::field(
+                &format!("headers[{place}].value"),
+                "keeps what the header said to this address, and there is none; say it",
+            )
+        };
         Ok(WebhookHeader { value: known.ok_or_else(nothing)?.value.clone(), ..header })
     };
     said.into_iter().enumerate().map(kept).collect()
@@ -465,6 +514,12 @@ mod tests {
             (&types(json!(["party.*", "party.*"])), &["types[1]: is named before"]),
             (&header("X-Any_thing"), &[]),
             (&header("Content-Type"), &["headers[0].name: is said by the server"]),
+            (&header("Expect"), &["headers[0].name: is said by the server"]),
+            (&url("http://a:b:80/"), &["url: must be a URL"]),
+            (&url("http://[::1"), &["url: must be a URL"]),
+            (&url("http://[1.2.3.4]/"), &["url: must be a URL"]),
+            (&url("http://a..b/"), &["url: must be a URL"]),
+            (&url("http://shop.example:+7810/"), &["url: must be a URL"]),
             (&header("Webhook-Id"), &["headers[0].name: is said by the server"]),
             (&header("two words"), &["headers[0].name: must be the name"]),
             (

@@ -16,7 +16,6 @@ use books::cx::Cx;
 use cursor::Column as At;
 use delivery::{Column as Of, DeliveryStatus};
 use kit::master::{self, Columns};
-use schema::rights::Rights;
 use schema::tables::books as heads;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::Expr;
@@ -144,6 +143,7 @@ pub async fn due(connection: &impl ConnectionTrait, now: Instant) -> Result<Opti
         .filter(Of::Status.eq(DeliveryStatus::Waiting))
         .select_only()
         .columns([Of::BusinessId, Of::WebhookId])
+        .distinct()
         .into_tuple()
         .all(connection)
         .await?;
@@ -157,11 +157,11 @@ pub async fn due(connection: &impl ConnectionTrait, now: Instant) -> Result<Opti
     Ok(Some(active.into_iter().filter(|of| found.contains(of)).collect()))
 }
 
-/// In whose name a webhook hears, and what of their rights it has.
-pub async fn speaker(connection: &impl ConnectionTrait, of: WebhookOf) -> Result<Option<(UserId, Option<Rights>)>> {
+/// In whose name a webhook hears.
+pub async fn speaker(connection: &impl ConnectionTrait, of: WebhookOf) -> Result<Option<UserId>> {
     let row = table::Entity::find_by_id(of).one(connection).await?;
     let row = row.filter(|row| row.status == WebhookStatus::Active);
-    Ok(row.map(|row| (row.user_id, row.scopes.map(|scopes| scopes.0.rights()))))
+    Ok(row.map(|row| row.user_id))
 }
 
 /// What is due for a webhook, as it may be told in the context of who speaks for it; nothing where that is not active any more.
@@ -273,7 +273,9 @@ pub async fn note(cx: &Cx<'_>, id: RecordId, (mail, sent, then): (&Mail, &[Sent]
         delivery::Entity::insert(row).exec_without_returning(&cx.db).await?;
     }
     forget_old(cx, id).await?;
-    if mail.rests {
+    // What was asked for beside the feed says nothing of how that goes on.
+    let is_of_feed = mail.letters.iter().any(Letter::is_of_feed);
+    if mail.rests || (is_of_feed && then.is_none() && !sent.iter().any(|one| one.letter.is_of_feed())) {
         return Ok(());
     }
     let taken =

@@ -242,6 +242,7 @@ fn of_operation(place: usize, fault: Fault) -> Error {
 impl Prepared for PreparedBatch {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, _: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
         Box::pin(async move {
+            cx.check_unsaid("say ifMatch in each operation")?;
             let rehearses = cx.begin_several().await?;
             let mut answered = Answered::new();
             let mut parts = Vec::with_capacity(self.operations.len());

@@ -141,7 +141,19 @@ fn followed(reference: &str, answered: &Answered) -> Result<Value, String> {
         };
         here = next.ok_or_else(|| format!("{} is not in what {} answered", quoted(reference), quoted(operation)))?;
     }
-    Ok(here.clone())
+    match here {
+        Value::String(text) if text.chars().nth(LONGEST).is_some() => Err(long(reference)),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => Ok(here.clone()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(long(reference)),
+    }
+}
+
+/// The longest text that is referred to: whatever a record is called, and no more. A few bytes that stand for many would
+/// make a small request a large one.
+const LONGEST: usize = 200;
+
+fn long(reference: &str) -> String {
+    format!("{} is no number, no yes or no, and no text of at most {LONGEST} characters", quoted(reference))
 }
 
 #[cfg(test)]
@@ -150,7 +162,7 @@ mod tests {
     use serde_json::json;
 
     fn answered() -> Answered {
-        let answer = json!({"id": "x", "total": 1, "lines": [{"id": "l"}]});
+        let answer = json!({"id": "x", "total": 1, "lines": [{"id": "l"}], "notes": "n".repeat(201)});
         HashMap::from([("op1".to_owned(), Some(answer)), ("op2".to_owned(), None)])
     }
 
@@ -168,6 +180,8 @@ mod tests {
             ("op2.id", "op2 failed, so there is nothing to refer to"),
             ("op1.number", "op1.number is not in what op1 answered"),
             ("op1.lines[1].id", "op1.lines[1].id is not in what op1 answered"),
+            ("op1.lines", "op1.lines is no number, no yes or no, and no text of at most 200 characters"),
+            ("op1.notes", "op1.notes is no number, no yes or no, and no text of at most 200 characters"),
         ] {
             let asked = json!({"lines": [{"itemId": {"$ref": reference}}]});
             let astray = resolved(&asked, "", &answered()).err().map(|astray| (astray.at, astray.why));
