@@ -16,7 +16,7 @@ const SYSTEM: &str = "GLIBC_TUNABLES";
 /// One arena for all, who wait for the engine's own locks anyway; and what is large is given back as soon as it is free.
 const HOW: &str = "glibc.malloc.arena_max=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
 /// After how many milliseconds our own gives back what is free.
-const OWN: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "1");
+const OWN: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "10");
 
 /// What is to be said, beside what was said of other things; nothing of what somebody has said.
 fn asked(said: impl Fn(&str) -> Result<String, VarError>) -> Vec<(&'static str, String)> {
@@ -57,10 +57,10 @@ mod tests {
             let said: BTreeMap<_, _> = said.iter().copied().collect();
             asked(|name| said.get(name).map(ToString::to_string).ok_or(VarError::NotPresent))
         };
-        let own = (OWN.0, "1".to_owned());
+        let own = (OWN.0, OWN.1.to_owned());
         assert_eq!(asked(&[]), [(SYSTEM, HOW.to_owned()), own.clone()]);
         assert_eq!(asked(&[(SYSTEM, "")]), [(SYSTEM, HOW.to_owned()), own.clone()]);
-        assert_eq!(asked(&[(SYSTEM, HOW), (OWN.0, "1")]), [], "it begins once more, and not twice");
+        assert_eq!(asked(&[(SYSTEM, HOW), OWN]), [], "it begins once more, and not twice");
         assert_eq!(asked(&[(SYSTEM, "glibc.malloc.arena_max=8")]), std::slice::from_ref(&own));
         assert_eq!(asked(&[(SYSTEM, "glibc.malloc.arena_max=8"), (OWN.0, "1000")]), []);
         assert_eq!(asked(&[(SYSTEM, "glibc.pthread.rseq=0")])[0].1, format!("glibc.pthread.rseq=0:{HOW}"));
