@@ -54,7 +54,8 @@ on_both_engines! {
             of_record(1);
             let mut changed = made.data.clone();
             let words = ["name", "narration", "source", "displayName", "url"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
-            changed[words] = if words == "url" { "https://changed.example/" } else { "Changed" }.into();
+            // What is behind `***` goes to the host it was said for, and to no other.
+            changed[words] = if words == "url" { "https://shop.example/changed" } else { "Changed" }.into();
             company.ask(dialect, "PUT", resource, &format!("{path}?dryRun=true"), Some(&changed)).expect(200);
             of_record(1);
             let now = company.ask(dialect, "PUT", resource, &path, Some(&changed)).expect(200).data;

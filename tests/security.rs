@@ -287,8 +287,8 @@ on_both_engines! {
         };
         let lacking = |noun: &str, action: &str| {
             let scopes: Vec<Value> = all.iter().map(|(resource, actions)| {
-                // No key makes companies, nor manages people.
-                let nobodys = |one: &str| ["business", "create"] == [*resource, one] || (["user", "permission", "apiKey"].contains(resource) && one != "view");
+                // No key makes companies, nor manages people, nor says where events are sent after it is gone.
+                let nobodys = |one: &str| ["business", "create"] == [*resource, one] || (["user", "permission", "apiKey", "webhook"].contains(resource) && one != "view");
                 let actions: Vec<&&str> = actions.iter().filter(|one| [noun, action] != [*resource, **one] && !nobodys(one)).collect();
                 json!({"resource": resource, "actions": actions})
             }).collect();

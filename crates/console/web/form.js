@@ -85,7 +85,7 @@ function control(name, schema, value, form, id) {
     };
   }
   const type = { date: "date", password: "password" }[schema.format] ?? (/email/i.test(name) ? "email" : "text");
-  const isLong = (schema.maxLength ?? 0) >= 1000 && !form.isTight(id);
+  const isLong = (schema.maxLength ?? 0) >= 1000 && !form.isTight(id) && name !== "url";
   const input = isLong
     ? h("textarea", { id, name, rows: 2, oninput: changed }, value ?? "")
     : h("input", {

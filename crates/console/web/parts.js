@@ -114,7 +114,7 @@ export function cell(name, value, record, segment) {
   if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value);
   if (Array.isArray(value))
     return value.every((one) => typeof one === "string")
-      ? value.map((one) => (name === "tags" ? one : word(one))).join(", ")
+      ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one))).join(", ")
       : String(value.length);
   if (typeof value === "object")
     return Object.values(value)

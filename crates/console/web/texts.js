@@ -33,6 +33,7 @@ const ENGLISH = {
   itemId: "Item",
   accountId: "Account",
   q: "Search",
+  url: "URL",
   iban: "IBAN",
   bic: "BIC",
   id: "Identifier",
