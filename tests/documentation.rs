@@ -259,7 +259,16 @@ fn the_interactive_reference_works_in_a_browser() {
     browser.wait(&format!("{body}?.includes('Seen in the browser')"));
 
     browser.open(&format!("http://{}/redoc/index.html?url=/swagger/v1/swagger.json", server.address));
+    // It is shown a group at a time: one that is chosen, and one that an address leads to.
+    let is_shown = |id: &str| format!("document.querySelector(\"[id$='/{id}'] h2\") !== null");
+    browser.wait("document.querySelectorAll('#redoc h2').length > 0");
+    assert_eq!(browser.run(&format!("return {}", is_shown("partiesListB"))), json!(false));
+    browser.run("groups.value = 'Parties (B)'; groups.dispatchEvent(new Event('change'))");
     browser.wait("document.querySelector(\"[id$='/partiesListB'] h2\")?.textContent.includes('List parties')");
+    assert_eq!(browser.run(&format!("return {}", is_shown("itemsListB"))), json!(false));
+    browser
+        .open(&format!("http://{}/redoc/index.html?url=/swagger/v1/swagger.json#operation/itemsListB", server.address));
+    browser.wait(&is_shown("itemsListB"));
     browser.open(&format!("http://{}/about", server.address));
     browser.wait("document.querySelector('h1')?.textContent === 'Duet'");
     assert_eq!(browser.complaints(), Vec::<String>::new());

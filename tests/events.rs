@@ -3,6 +3,7 @@
 use crate::harness::examples::creatable;
 use crate::harness::http::Request;
 use crate::harness::server::{DIALECTS, authorised};
+use crate::harness::shop::{Shop, id};
 use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -123,6 +124,33 @@ on_both_engines! {
         }
     }
 
+    fn what_is_settled_whole_is_told_so(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let line = json!([{"description": "Work", "quantity": 2, "unitPrice": 50, "accountId": shop.company.account("4000")}]);
+            let invoice = shop.sale("2026-03-10", line.clone());
+            let pays = |amount: &str| {
+                let mut body = shop.receipt("2026-03-12", amount);
+                body["allocations"] = json!([{"targetId": id(&invoice), "amount": amount}]);
+                shop.make("receipts", &body)
+            };
+            pays("40");
+            let last = pays("60");
+            shop.void("receipts", &last);
+            let order = shop.make("salesOrders", &json!({"date": "2026-03-13", "partyId": shop.customer, "lines": line}));
+            shop.act("POST", "salesOrders", &order, "invoices", Some(&json!({"date": "2026-03-14"}))).expect(201);
+            let told = |types: &str, of: &Value| -> Vec<String> {
+                let events = followed(&shop.company, 500, &format!("&types={types}"));
+                let of_it = events.iter().filter(|one| one["resourceId"] == of["id"]);
+                of_it.map(|one| one["type"].as_str().unwrap().to_owned()).collect()
+            };
+            let all = ["created", "touched", "settled", "touched"].map(|done| format!("salesInvoice.{done}"));
+            assert_eq!(told("salesInvoice.*", &invoice), all);
+            assert_eq!(told("*.settled", &invoice), ["salesInvoice.settled"]);
+            assert_eq!(told("salesOrder.settled", &order), ["salesOrder.settled"]);
+        }
+    }
+
     fn whoever_may_not_see_a_resource_is_told_nothing_of_it(server) {
         let company = server.company();
         party(&company, Dialect::A, "Hidden");
@@ -180,7 +208,22 @@ on_both_engines! {
             assert!(first < second && second < third);
         }
         let refused = company.request_at(Dialect::A, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", "x");
-        assert_eq!(company.say(Dialect::A, refused).expect(400).fields(), ["after"]);
+        assert_eq!(company.say(Dialect::A, refused).expect(400).fields(), ["Last-Event-ID"]);
+    }
+
+    fn whoever_had_more_than_there_is_learns_that_the_feed_went_back(server) {
+        let company = server.company();
+        party(&company, Dialect::A, "Here");
+        for dialect in DIALECTS {
+            let last = feed(&company, dialect, "")["lastSequence"].as_i64().unwrap();
+            let beyond = last + 1;
+            for query in [format!("after={beyond}"), format!("after={beyond}&wait=20s"), format!("after={}", i64::MAX)] {
+                let refused = company.say(dialect, company.request_at(dialect, "GET", &format!("events?{query}"))).expect(400);
+                assert!(refused.errors["after"][0].as_str().unwrap().contains(&format!("after={last}")), "{}", refused.errors);
+            }
+            let stream = company.request_at(dialect, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", &beyond.to_string());
+            assert_eq!(company.say(dialect, stream).expect(400).fields(), ["after"]);
+        }
     }
 }
 

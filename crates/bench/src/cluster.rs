@@ -46,7 +46,7 @@ impl Cluster {
             say("no PostgreSQL is installed: its half is left out");
             return Ok(None);
         };
-        let folder = under.join(format!("duet_bench_cluster_{}", std::process::id()));
+        let folder = under.join(format!("duet_cluster_{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         if !unprivileged().is_empty() && !Command::new("chown").arg("postgres").arg(&folder).status()?.success() {
             return Err("its folder cannot be given to postgres".into());

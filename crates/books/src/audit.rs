@@ -44,6 +44,8 @@ wire_enum! {
         Voided = "voided",
         /// Something else moved a document that nobody wrote: what was allocated to it or taken back, or what was made of it.
         Touched = "touched",
+        /// The same, and nothing is left of it since: it is paid, delivered, invoiced or allocated whole.
+        Settled = "settled",
         /// The company's books came under the master key: from here on they are proved.
         Sealed = "sealed",
     }

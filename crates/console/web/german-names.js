@@ -425,6 +425,7 @@ export const NAMES = {
   stock: "Lagerware",
   taxPayable: "Steuer",
   touched: "Mitbewegt",
+  settled: "Ausgeglichen",
   unallocated: "Nicht zugeordnet",
   updated: "Geändert",
   view: "Sehen",

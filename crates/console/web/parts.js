@@ -8,7 +8,7 @@ import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { path } from "./route.js";
 import { label, t, word } from "./texts.js";
 
-const GOOD = ["paid", "posted", "active", "fulfilled", "received", "invoiced", "billed", "closed", "allocated", "created"];
+const GOOD = ["paid", "posted", "active", "fulfilled", "received", "invoiced", "billed", "closed", "allocated", "created", "settled"];
 const WAITS = [
   "open",
   "partiallyPaid",

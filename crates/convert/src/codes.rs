@@ -78,6 +78,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("deleted", "X"),
     ("voided", "Y"),
     ("touched", "H"),
+    ("settled", "HS"),
     ("sealed", "W"),
     ("salesInvoices", "SI"),
     ("creditNotes", "CN"),

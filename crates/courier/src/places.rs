@@ -57,13 +57,14 @@ fn is_of_the_world(address: IpAddr) -> bool {
                 || of_benchmarks)
         }
         // What is given out to be reached by everybody.
-        IpAddr::V6(six) => six.segments()[0] & 0xe000 == 0x2000 && !is_documentation(six),
+        IpAddr::V6(six) => {
+            let [a, b, ..] = six.segments();
+            // Tunnels are among these, which lead wherever their other end is.
+            let of_protocols = a == 0x2001 && b < 0x0200;
+            let of_documentation = (a, b) == (0x2001, 0x0db8) || (a == 0x3fff && b < 0x1000);
+            a & 0xe000 == 0x2000 && !of_protocols && !of_documentation
+        }
     }
-}
-
-fn is_documentation(six: Ipv6Addr) -> bool {
-    let [a, b, ..] = six.segments();
-    (a, b) == (0x2001, 0x0db8)
 }
 
 #[cfg(test)]
@@ -96,6 +97,11 @@ mod tests {
             ("fd00:ec2::254", false),
             ("ff02::1", false),
             ("2001:db8::1", false),
+            ("3fff:fff::1", false),
+            ("3fff:1000::1", true),
+            ("2001::7f00:1", false),
+            ("2001:1ff::1", false),
+            ("2001:200::1", true),
             // What stands for another one.
             ("::ffff:127.0.0.1", false),
             ("::ffff:93.184.215.14", true),

@@ -21,8 +21,8 @@ use answers::Ask;
 use books::among::among;
 use books::cx::Cx;
 use kit::operation::{Shown, shown};
-use schema::tables::DocumentKind;
 use schema::tables::documents::{self, Column};
+use schema::tables::{DocumentKind, Stage};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,6 +38,7 @@ pub(crate) async fn tell(cx: &Cx<'_>) -> Result<()> {
         .filter(among(cx, Column::Id, touched.iter().map(|touch| touch.id)))
         .models(&cx.db)
         .await?;
+    let stages: HashMap<RecordId, Option<Stage>> = rows.iter().map(|row| (row.id, row.stage)).collect();
     let mut by_kind: BTreeMap<DocumentKind, Vec<documents::Model>> = BTreeMap::new();
     for row in rows {
         by_kind.entry(row.kind).or_default().push(row);
@@ -49,7 +50,8 @@ pub(crate) async fn tell(cx: &Cx<'_>) -> Result<()> {
     for touch in touched {
         let after =
             whole.remove(&touch.id).ok_or_else(|| Error::internal("a document was touched that there is not"))?;
-        tell_touched(cx, touch, after)?;
+        let stage = stages.get(&touch.id).copied().flatten();
+        tell_touched(cx, touch, (after, stage))?;
     }
     Ok(())
 }

@@ -130,9 +130,9 @@ const ASSETS: &[Asset] = &[
     asset!("/swagger/assets/5.35.0/swagger-ui.css", "swagger-ui.css.gz", "text/css", true),
     asset!("/swagger/assets/init-1.js", "swagger-init.js", "text/javascript", false),
     asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
-    asset!("/redoc/assets/init-1.js", "redoc-init.js", "text/javascript", false),
+    asset!("/redoc/assets/init-2.js", "redoc-init.js", "text/javascript", false),
     asset!("/assets/pages-3.css", "pages.css", "text/css", false),
-    asset!("/assets/bar-2.css", "bar.css", "text/css", false),
+    asset!("/assets/bar-3.css", "bar.css", "text/css", false),
     asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
 ];
 
@@ -277,7 +277,7 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
 }
 
 const HOME_STYLE: &str = "/assets/pages-3.css";
-const BAR_STYLE: &str = "/assets/bar-2.css";
+const BAR_STYLE: &str = "/assets/bar-3.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
 fn page(title: &str, style: Option<&str>, body: &str) -> String {
@@ -368,9 +368,10 @@ fn swagger_page(bar: &str, offered: &[Offer]) -> String {
 fn redoc_page(bar: &str, document: &str) -> String {
     let document = escape(document);
     let body = format!(
-        "{bar}<div id=\"redoc\" data-document=\"{document}\"></div>\n\
+        "{bar}<p class=\"groups\"><label for=\"groups\">Show</label> <select id=\"groups\"></select></p>\n\
+         <div id=\"redoc\" data-document=\"{document}\"></div>\n\
          <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
-         <script src=\"/redoc/assets/init-1.js\"></script>"
+         <script src=\"/redoc/assets/init-2.js\"></script>"
     );
     // Redoc brings its own, for a light page only.
     page("Duet API", None, &body)

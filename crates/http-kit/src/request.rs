@@ -89,7 +89,14 @@ pub(crate) fn listens(headers: &HeaderMap) -> bool {
 
 /// The last event that a client had which comes again.
 pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
-    Ok(single(headers, &LAST_EVENT_ID)?.filter(|id| !id.is_empty()))
+    let said = single(headers, &LAST_EVENT_ID)?.filter(|id| !id.is_empty());
+    match said {
+        Some(id) if id.parse::<i64>().is_ok_and(|id| id >= 0) => Ok(said),
+        None => Ok(None),
+        Some(_) => {
+            Err(Error::field(display_name(&LAST_EVENT_ID), "must be the `id` of an event, a whole number").into())
+        }
+    }
 }
 
 /// The one value of a header that may be given once.

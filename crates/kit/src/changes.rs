@@ -149,7 +149,10 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
 
 /// Of documents that were touched: what the log was told of them last, by the place of the record that asks for it.
 async fn told_before(cx: &Cx<'_>, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
-    let touched: Vec<&table::Model> = rows.iter().filter(|row| *row.action == *AuditAction::Touched.as_str()).collect();
+    let is_of_another = |row: &&table::Model| {
+        [AuditAction::Touched, AuditAction::Settled].iter().any(|action| *row.action == *action.as_str())
+    };
+    let touched: Vec<&table::Model> = rows.iter().filter(is_of_another).collect();
     let Some(last) = touched.iter().map(|row| row.sequence).max() else { return Ok(HashMap::new()) };
     // Who sees what moved a document sees what it was.
     let own = records(cx)?;

@@ -35,7 +35,8 @@ const LONGEST_WAIT: u64 = 60;
 const PARAMETERS: &[Parameter] = &[
     Parameter::new(
         "after",
-        "Only events after this one, by its `sequence`; from the first one when absent.",
+        "Only events after this one, by its `sequence`; from the first one when absent. One that the feed does not reach is \
+         refused: the company went back to a backup.",
         Reads::Whole,
     ),
     Parameter::new(
@@ -152,9 +153,25 @@ fn wait(query: &ListQuery) -> Result<Duration> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// What is asked for of a feed that goes so far. One that ends before what somebody had of it went back.
+async fn from_there(cx: &Cx<'_>, wanted: &Wanted) -> Result<Told> {
+    let events = told(cx, wanted).await?;
+    let end = events.last_sequence;
+    if end < wanted.after {
+        return Err(Error::field(
+            "after",
+            format!(
+                "is behind the end of the feed, which is {end}. If you were told of more, the company went back to a \
+                 backup: read its records anew, and go on with after={end}"
+            ),
+        ));
+    }
+    Ok(events)
+}
+
 fn read<'c>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
     Box::pin(async move {
-        let events = told(cx, &asked(query)?).await?;
+        let events = from_there(cx, &asked(query)?).await?;
         let nothing_after = events.is_empty().then_some(events.last_sequence);
         Ok(Produced { nothing_after, ..Produced::json(&events)? })
     })
@@ -174,7 +191,7 @@ impl Portions for Stream {
         Box::pin(async move {
             let wanted = asked(query)?;
             let after = self.told_until.unwrap_or(wanted.after);
-            let events = told(cx, &Wanted { after, ..wanted }).await?;
+            let events = from_there(cx, &Wanted { after, ..wanted }).await?;
             (self.told_until, self.rests) = (Some(events.last_sequence), !events.has_more);
             events.as_stream().map(Some)
         })

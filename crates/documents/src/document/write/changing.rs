@@ -263,7 +263,7 @@ pub(super) async fn store<D: Document>(
     let (id, version) = (old.row.id, old.row.version);
     if let Some(touch) = cx.touched().take_of(id) {
         // It was touched by the same command, and is that version no longer.
-        tell_touched(cx, touch, shown(&old.before)?)?;
+        tell_touched(cx, touch, (shown(&old.before)?, old.row.stage))?;
     }
     let stays = row.content == old.row.content;
     let row = table::Model {

@@ -8,7 +8,7 @@ use books::cx::Cx;
 use books::desk::Standing;
 use books::touched::Touch;
 use kit::operation::{Shown, shown};
-use schema::tables::{DocumentStatus, documents as table};
+use schema::tables::{DocumentStatus, Stage, documents as table};
 use serde::Serialize;
 
 /// Notes that a document was touched by something else: its figures moved, and it has a new version, which the log is told of
@@ -32,13 +32,16 @@ pub(crate) fn note_settling(cx: &Cx<'_>, row: &table::Model, note: &impl Seriali
 
 /// Tells the log of a document that was touched, as it is answered since. What it was before is the version that the log was
 /// told of last.
-pub(crate) fn tell_touched(cx: &Cx<'_>, touch: Touch, after: Shown) -> Result<()> {
+pub(crate) fn tell_touched(cx: &Cx<'_>, touch: Touch, (after, stage): (Shown, Option<Stage>)) -> Result<()> {
     if after.version != touch.to {
         let (id, is, to) = (touch.id, after.version, touch.to);
         return Err(Error::internal(format!("the document {id} was touched to version {to}, and is of version {is}")));
     }
     let change = Change {
-        action: AuditAction::Touched,
+        action: match stage {
+            Some(Stage::Done | Stage::Closed) => AuditAction::Settled,
+            Some(Stage::Open | Stage::Partial) | None => AuditAction::Touched,
+        },
         resource: touch.kind.into(),
         id: touch.id,
         version_from: Some(touch.from),
