@@ -123,6 +123,9 @@ impl Range {
     }
 }
 
+/// Moves of open items are divided by the items, as they lie: by their own identifiers, each range would sort all of them.
+pub(super) const MOVES_LIE_BY: open_item_moves::Column = open_item_moves::Column::OpenItemId;
+
 /// Rows whose key lies within a range.
 pub(super) fn within<E: EntityTrait>(rows: Select<E>, id: E::Column, range: Range) -> Select<E> {
     let (after, until) = range.records();
@@ -160,7 +163,7 @@ impl By {
             }
             Self::Moves => {
                 let rows = open_item_moves::Entity::find().filter(open_item_moves::Column::BusinessId.eq(own));
-                record_of(reader, rows, open_item_moves::Column::Id, after).await
+                record_of(reader, rows, MOVES_LIE_BY, after).await
             }
             Self::Allocations => {
                 let rows = allocations::Entity::find().filter(allocations::Column::BusinessId.eq(own));

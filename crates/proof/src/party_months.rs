@@ -1,5 +1,6 @@
 //! What is kept of parties by month, recomputed from the lines of the ledger and the history of open items.
 
+use super::parts::MOVES_LIE_BY;
 use super::rollups::compare;
 use super::{Check, Range, Wide, shown};
 use crate::error::Result;
@@ -8,7 +9,7 @@ use answers::{Answers, Ask};
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::party_months;
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement, Value};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IdenStatic, QueryFilter, Statement, Value};
 use std::collections::BTreeMap;
 
 /// The party, the account, the currency and the month.
@@ -34,13 +35,15 @@ pub(super) struct Moved(BTreeMap<Key, Sums>);
 impl Moved {
     pub(super) async fn add_lines(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
         let (after, until) = range.all_entries();
-        let bounds = [Some(("entry_number > ", after.into())), Some(("entry_number <= ", until.into()))];
+        let bounds = [(" > ", after), (" <= ", until)].map(|(is, key)| Some((format!("entry_number{is}"), key.into())));
         self.add_summed(reader, ("entry_lines", ["amount", "COALESCE(currency_amount, amount)"], 0), bounds).await
     }
 
     pub(super) async fn add_moves(&mut self, reader: &Reader<'_>, range: Range) -> Result<()> {
         let (after, until) = range.records();
-        let bounds = [after.map(|after| ("id > ", after.into())), until.map(|until| ("id <= ", until.into()))];
+        let of = MOVES_LIE_BY.as_str();
+        let bounds =
+            [(" > ", after), (" <= ", until)].map(|(is, key)| key.map(|key| (format!("{of}{is}"), key.into())));
         self.add_summed(reader, ("open_item_moves", ["amount", "base"], 2), bounds).await
     }
 
@@ -48,7 +51,7 @@ impl Moved {
         &mut self,
         reader: &Reader<'_>,
         (table, [first, second], at): (&str, [&str; 2], usize),
-        bounds: [Option<(&str, Value)>; 2],
+        bounds: [Option<(String, Value)>; 2],
     ) -> Result<()> {
         let backend = reader.db.get_database_backend();
         let month = match backend {

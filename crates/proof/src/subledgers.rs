@@ -2,7 +2,7 @@
 //!
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
-use super::parts::within;
+use super::parts::{MOVES_LIE_BY, within};
 use super::settled::{Histories, parties_stand};
 use super::stages::Stages;
 use super::{By, Check, Findings, Range, Walk, Wide, shown};
@@ -149,7 +149,7 @@ impl OpenDays {
             .column_as(reader.sum(column(open_item_moves::Column::Base)), "base")
             .column_as(reader.sum(column(open_item_moves::Column::Amount)), "own")
             .filter(open_item_moves::Column::BusinessId.eq(reader.id()));
-        let rows = within(rows, open_item_moves::Column::Id, range)
+        let rows = within(rows, MOVES_LIE_BY, range)
             .group_by(open_item_moves::Column::AccountId)
             .group_by(open_item_moves::Column::Currency)
             .group_by(open_item_moves::Column::Date)
