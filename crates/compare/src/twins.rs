@@ -32,6 +32,11 @@ impl Twins {
         }
     }
 
+    /// What stands for what.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.right_of.iter().map(|(left, right)| (left.as_str(), right.as_str()))
+    }
+
     /// How much is known by now.
     pub(crate) fn known(&self) -> usize {
         self.learnt.len()
