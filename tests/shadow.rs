@@ -548,6 +548,8 @@ fn three_faults_on_the_other_side_are_three_causes_that_are_told_as_they_come() 
         assert_eq!(answer.header("content-disposition"), Some(disposition));
         assert!(answer.text.contains("partiesList"), "{path}");
     }
+    let followed = Request::new("GET", "/?follow").send(tool.page).expect(200).text;
+    assert!(followed.contains("http-equiv=\"refresh\"") && !page.text.contains("http-equiv"));
     // A page of somebody else's is told nothing.
     let misled = Request::new("GET", "/report.json").header("Host", "127.0.0.1.evil.example").send(tool.page);
     assert_eq!(misled.status, 421);
@@ -769,6 +771,18 @@ on_both_engines! {
         let found = ended.json();
         assert_eq!((ended.code, found["findings"].as_array().unwrap().len()), (Some(1), 1), "{found}");
         assert_eq!(found["findings"][0]["name"], "journalsCreate data.narration", "{found}");
+        // A copy that cannot be written into misses what is written, and that is said.
+        let other = format!("http://{}/b/api", copy.address);
+        let words = ["--shadow", "--twin", "--other", &other];
+        let environment = [("DUET_COMPARE_RIGHT_TOKEN", copy.token())];
+        let tool = Tool::start_with(&format!("http://{}", server.address), &words, &environment);
+        copy.signal("KILL");
+        let made = company.request_at(Dialect::A, "POST", "parties").json(&json!({"name": "Missed", "isCustomer": true}));
+        made.send(tool.address).expect(201);
+        assert_eq!(tool.settled(1)["missing"], 1);
+        let ended = tool.end();
+        assert!(ended.said.contains("1 writes are missing in the copy"), "{}", ended.said);
+        assert_eq!(ended.code, Some(1), "nothing was compared");
     }
 }
 

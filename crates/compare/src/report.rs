@@ -249,7 +249,7 @@ fn finding_in_text(finding: &Finding) -> String {
         ));
     }
     if let (Some(first), Some(last)) = (&finding.first_seen, &finding.last_seen) {
-        lines.push(format!("   seen first at {first}, last at {last}"));
+        lines.push(format!("   seen first at {}, last at {}", moment(first), moment(last)));
     }
     lines.push(format!("   such as {}", example.title()));
     let of_finding = |one: &&Difference| crate::consequence::pattern(&one.path) == finding.path;
@@ -291,6 +291,11 @@ fn difference_in_text(difference: &Difference) -> String {
     let reason = difference.reason.as_ref().map_or_else(String::new, |reason| format!("  (declared: {reason})"));
     let follows = difference.follows.as_ref().map_or_else(String::new, |cause| format!("  (follows from {cause})"));
     format!("{}: {said}{reason}{follows}", difference.path)
+}
+
+/// A time as people read it, to the second.
+pub(crate) fn moment(at: &str) -> String {
+    at.get(..19).map_or_else(|| at.to_owned(), |at| format!("{} UTC", at.replace('T', " ")))
 }
 
 /// A value as JSON, or the beginning of it.

@@ -12,7 +12,7 @@ use crate::discretion::Discretion;
 use crate::neutral::Neutral;
 use crate::pair::{Compared, Heard, Pair, Side, is_rehearsal, may_follow};
 use crate::recording::{Passed, is_of_a_browser};
-use crate::report::Report;
+use crate::report::{Report, moment};
 use crate::wire::{Answer, Request};
 use crate::{curl, secrets};
 use indexmap::IndexMap;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use page::{STYLE, finished, live};
+pub use page::{STYLE, finished, followed, live};
 
 /// Why something that passed by was not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +88,8 @@ pub struct Standing {
     pub settled: u64,
     pub different: u64,
     pub not_asked: IndexMap<String, u64>,
+    /// Writes that succeeded and are not in the copy of the books.
+    pub missing: u64,
     pub recorded: u64,
     pub not_recorded: u64,
     pub minutes: VecDeque<Minute>,
@@ -121,7 +123,7 @@ impl Standing {
         format!(
             "{} requests seen since {}: {} asked, {} alike ({} when asked again), {} different, {not_asked} not asked",
             self.seen,
-            self.since,
+            moment(&self.since),
             self.asked,
             self.alike + self.settled,
             self.settled,
@@ -177,6 +179,9 @@ impl Watched {
         let standing = self.standing().clone();
         let mut lines = vec![self.report().text(), standing.summary()];
         lines.extend(standing.not_asked.iter().map(|(why, count)| format!("    not asked, {why}: {count}")));
+        if standing.missing > 0 {
+            lines.push(format!("{} writes are missing in the copy: make it anew", standing.missing));
+        }
         if standing.unanswered > 0 {
             lines.push(format!("{} requests were not answered by the server behind", standing.unanswered));
         }
@@ -222,6 +227,17 @@ impl Shadow {
 
     pub fn pair(&mut self) -> &mut Pair {
         &mut self.pair
+    }
+
+    /// Counts something that was not asked. On a copy of the books, a write among them is missing there.
+    pub fn passes_over(&self, passed: &Passed, why: NotAsked) {
+        let reads = matches!(passed.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        let is_lost = matches!(why, NotAsked::NotWhole | NotAsked::Unanswered | NotAsked::NoTime | NotAsked::Busy);
+        let mut standing = self.watched.standing();
+        standing.passes_over(why);
+        // What the server had no time for may have been done all the same.
+        let may_be_done = passed.status < 400 || passed.status >= 500;
+        standing.missing += u64::from(self.is_on_copy() && !reads && is_lost && may_be_done);
     }
 
     fn is_on_copy(&self) -> bool {
@@ -302,7 +318,7 @@ impl Shadow {
         let heard = Heard { said: &neutral, request, answer, is_head };
         let asked = self.pair.beside(heard).await;
         let Ok((mut compared, settled)) = asked else {
-            self.watched.standing().passes_over(NotAsked::Unanswered);
+            self.passes_over(passed, NotAsked::Unanswered);
             return Next::Done;
         };
         if compared.verdict == Verdict::Different && self.is_on_copy() && !writes && !(rested && rests()) {

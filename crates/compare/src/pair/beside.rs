@@ -9,6 +9,9 @@ use crate::neutral::Neutral;
 use crate::wire::{Answer, Request};
 use serde_json::Value;
 
+/// So many identifiers are known to stand for others, however long it goes on.
+const MOST_KNOWN: usize = 400_000;
+
 /// What somebody asked the left side, and was answered.
 pub struct Heard<'h> {
     /// What it means. Its headers go to both sides.
@@ -49,6 +52,7 @@ impl Pair {
         self.heads = heard.is_head;
         let beside = self.held_beside(heard).await;
         self.heads = false;
+        self.twins.keep_at_most(MOST_KNOWN);
         beside
     }
 

@@ -1,6 +1,6 @@
 //! The report as one HTML file, with everything in it and nothing fetched.
 
-use super::{Report, counted, escape, milliseconds, shortened, word};
+use super::{Report, counted, escape, milliseconds, moment, shortened, word};
 use crate::consequence::pattern;
 use crate::difference::{Difference, Verdict};
 use crate::findings::Finding;
@@ -89,12 +89,14 @@ impl Report {
             format!("<details><summary>The answers that show it</summary><ul>{others}</ul></details>")
         };
         let seen = match (&finding.first_seen, &finding.last_seen) {
-            (Some(first), Some(last)) => format!("<p>Seen first at {}, last at {}.</p>", escape(first), escape(last)),
+            (Some(first), Some(last)) => {
+                format!("<p>Seen first at {}, last at {}.</p>", escape(&moment(first)), escape(&moment(last)))
+            }
             _ => String::new(),
         };
         format!(
             "<details class=\"case different\"{}><summary><span class=\"badge different\">{}</span> <code>{}</code> {answers}</summary>\n<p>{}</p>\n{seen}{later}<h3>Such as {}</h3>\n{}\n{shrunk}{others}</details>\n",
-            if place == 0 { " open" } else { "" },
+            if place == 0 && !self.goes_on { " open" } else { "" },
             escape(kind.as_str().unwrap_or_default()),
             escape(&finding.name),
             each.join(", "),

@@ -1,7 +1,7 @@
 //! What a shadow found, as people read it: one page that shows the causes first, as it stands or for good.
 
 use super::{Minute, Standing, Watched};
-use crate::report::escape;
+use crate::report::{escape, moment};
 use std::fmt::Write;
 
 /// The style of the page, where it is asked for by itself.
@@ -14,13 +14,25 @@ pub const STYLE: &str = concat!(
 /// How often the page asks for itself again, in seconds.
 const AGAIN: u64 = 15;
 
-/// The page while it goes on, which asks for its style and for itself.
+/// The page while it goes on, as it stands.
 pub fn live(watched: &Watched) -> String {
-    let head =
-        format!("<meta http-equiv=\"refresh\" content=\"{AGAIN}\">\n<link rel=\"stylesheet\" href=\"/style.css\">");
-    let ways = "<p>To keep: <a href=\"/report.html\" download>HTML</a>, <a href=\"/report.json\" download>JSON</a>, \
-                <a href=\"/report.xml\" download>JUnit</a>. The page looks again every 15 seconds.</p>\n";
-    whole(watched, &head, ways)
+    served(watched, "", "<a href=\"/\">Look again</a>, or <a href=\"/?follow\">follow it</a>.")
+}
+
+/// ... which asks for itself again and again.
+pub fn followed(watched: &Watched) -> String {
+    let head = format!("<meta http-equiv=\"refresh\" content=\"{AGAIN}\">\n");
+    let look = format!("It looks again every {AGAIN} seconds; <a href=\"/\">stay with what is here</a>.");
+    served(watched, &head, &look)
+}
+
+fn served(watched: &Watched, head: &str, look: &str) -> String {
+    let head = format!("{head}<link rel=\"stylesheet\" href=\"/style.css\">");
+    let ways = format!(
+        "<p>{look} To keep: <a href=\"/report.html\" download>HTML</a>, <a href=\"/report.json\" download>JSON</a>, \
+         <a href=\"/report.xml\" download>JUnit</a>.</p>\n"
+    );
+    whole(watched, &head, &ways)
 }
 
 /// One file with everything in it, and nothing fetched.
@@ -40,7 +52,7 @@ fn whole(watched: &Watched, head: &str, ways: &str) -> String {
     let code = |text: &str| format!("<code>{}</code>", escape(text));
     let mut facts = row("clients ask", &code(&report.left));
     facts += &row("asked as well", &code(&report.right));
-    facts += &row("since", &escape(&standing.since));
+    facts += &row("since", &escape(&moment(&standing.since)));
     if standing.starts > 1 {
         facts += &row("started", &format!("{} times", standing.starts));
     }
@@ -51,6 +63,9 @@ fn whole(watched: &Watched, head: &str, ways: &str) -> String {
     facts += &row("different", &standing.different.to_string());
     for (why, count) in &standing.not_asked {
         facts += &row("not asked", &format!("{count}: {}", escape(why)));
+    }
+    if standing.missing > 0 {
+        facts += &row("missing in the copy", &format!("{} writes: make it anew", standing.missing));
     }
     if standing.unanswered > 0 {
         facts += &row("not answered by the server behind", &standing.unanswered.to_string());

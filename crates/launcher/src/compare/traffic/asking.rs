@@ -1,7 +1,7 @@
 //! Asks the other side what passed by, one question after the other, at most so many a second.
 
 use crate::edge::passing::Seen;
-use compare::shadow::{Next, NotAsked, Shadow, Watched};
+use compare::shadow::{Next, NotAsked, Shadow};
 use ledger_core::clock::Clock;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 /// So many wait to be asked.
-pub(super) const MOST_WAITING: usize = 1024;
+const MOST_WAITING: usize = 1024;
 /// So many that differ wait until the books rest.
 const MOST_LATER: usize = 256;
 /// So often one of them is asked.
@@ -21,13 +21,59 @@ const MOST_TIMES: u8 = 10;
 /// How long the books are left alone that do not rest.
 const REST: Duration = Duration::from_millis(50);
 
+/// What waits to be asked: so many of what may be left out, and all else.
+pub(super) struct Queue {
+    receive: mpsc::UnboundedReceiver<Arc<Seen>>,
+    waiting: Arc<AtomicUsize>,
+}
+
+#[derive(Clone)]
+pub(super) struct ToQueue {
+    send: mpsc::UnboundedSender<Arc<Seen>>,
+    waiting: Arc<AtomicUsize>,
+}
+
+pub(super) fn queue() -> (ToQueue, Queue) {
+    let (send, receive) = mpsc::unbounded_channel();
+    let waiting = Arc::<AtomicUsize>::default();
+    (ToQueue { send, waiting: waiting.clone() }, Queue { receive, waiting })
+}
+
+impl ToQueue {
+    /// Whether there was room for it.
+    pub(super) fn takes(&self, seen: Arc<Seen>, may_be_left_out: bool) -> bool {
+        if may_be_left_out && self.waiting.load(Ordering::SeqCst) >= MOST_WAITING {
+            return false;
+        }
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        self.send.send(seen).is_ok()
+    }
+}
+
+impl Queue {
+    fn next_now(&mut self) -> Option<Arc<Seen>> {
+        let seen = self.receive.try_recv().ok()?;
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(seen)
+    }
+
+    async fn next(&mut self) -> Option<Arc<Seen>> {
+        let seen = self.receive.recv().await?;
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(seen)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.receive.is_empty()
+    }
+}
+
 /// What stands for what on a copy, as far as it is known.
 pub(super) type Known = Arc<Mutex<Value>>;
 
 pub(super) struct Asking {
     pub(super) shadow: Shadow,
-    pub(super) queue: mpsc::Receiver<Arc<Seen>>,
-    pub(super) watched: Arc<Watched>,
+    pub(super) queue: Queue,
     /// How many requests that may write are on their way.
     pub(super) writing: Arc<AtomicUsize>,
     pub(super) rate: Rate,
@@ -40,21 +86,20 @@ pub(super) struct Asking {
 impl Asking {
     pub(super) fn new(
         shadow: Shadow,
-        queue: mpsc::Receiver<Arc<Seen>>,
-        watched: Arc<Watched>,
+        queue: Queue,
         writing: Arc<AtomicUsize>,
         rate: NonZeroU32,
         stopped: watch::Receiver<bool>,
         known: Known,
     ) -> Self {
         let (later, clock) = (VecDeque::new(), Clock::system());
-        Self { shadow, queue, watched, writing, rate: Rate::of(rate), stopped, known, later, clock }
+        Self { shadow, queue, writing, rate: Rate::of(rate), stopped, known, later, clock }
     }
 
     /// Asks until it is told to stop, and then what waits already.
     pub(super) async fn run(&mut self) {
         loop {
-            if let Ok(seen) = self.queue.try_recv() {
+            if let Some(seen) = self.queue.next_now() {
                 self.ask(seen, 0).await;
                 continue;
             }
@@ -69,7 +114,7 @@ impl Asking {
                 return;
             }
             tokio::select! {
-                seen = self.queue.recv() => match seen {
+                seen = self.queue.next() => match seen {
                     Some(seen) => self.ask(seen, 0).await,
                     None => return,
                 },
@@ -81,12 +126,12 @@ impl Asking {
     async fn ask(&mut self, seen: Arc<Seen>, times: u8) {
         let question = match self.shadow.judge(&seen.passed) {
             Ok(question) => question,
-            Err(why) => return self.pass_over(why),
+            Err(why) => return self.shadow.passes_over(&seen.passed, why),
         };
         let writes = question.writes;
         // A write that is left out would set the copy apart.
         if !writes && times == 0 && !self.rate.takes_one(Instant::now()) {
-            return self.pass_over(NotAsked::OverTheRate);
+            return self.shadow.passes_over(&seen.passed, NotAsked::OverTheRate);
         }
         let now = self.clock.now().to_string();
         let before = self.shadow.pair().questions();
@@ -102,13 +147,9 @@ impl Asking {
             if times < MOST_TIMES && self.later.len() < MOST_LATER {
                 self.later.push_back((seen, times + 1));
             } else {
-                self.pass_over(NotAsked::NeverAtRest);
+                self.shadow.passes_over(&seen.passed, NotAsked::NeverAtRest);
             }
         }
-    }
-
-    fn pass_over(&self, why: NotAsked) {
-        self.watched.standing().passes_over(why);
     }
 }
 

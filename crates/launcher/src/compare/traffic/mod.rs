@@ -12,7 +12,7 @@ use crate::edge::passing::{Behind, Seen, Witness};
 use crate::edge::{aside, bind, place_of};
 use crate::private;
 use crate::serve::stop_signal;
-use asking::{Asking, Known};
+use asking::{Asking, Known, Queue, ToQueue};
 use compare::curl::split_url;
 use compare::declared::Declared;
 use compare::pair::{Pair, Relation, Side};
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 /// What may be kept of a folder's state is written so often, where it changed.
 const SAVED: Duration = Duration::from_secs(1);
@@ -55,7 +55,10 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
     let known = Known::default();
     let state = traffic.state.as_deref().map(|folder| State::of(folder, &left, &right)).transpose()?;
     if let Some(state) = &state {
-        state.go_on(&watched, &known)?;
+        let goes_on = state.go_on(&watched, &known)?;
+        if goes_on && shadow.as_ref().is_some_and(Planned::follows) {
+            warn("what was written since the last start ended is missing in the copy; make it anew if there was any");
+        }
     }
     let (recorder, written) = match &traffic.keep {
         Some(path) => {
@@ -64,9 +67,15 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
         }
         None => (None, None),
     };
-    let (queue, waiting) = mpsc::channel(asking::MOST_WAITING);
-    let eye =
-        Eye { recorder, asking: shadow.is_some().then_some(queue), watched: watched.clone(), clock: Clock::system() };
+    let (queue, waiting) = asking::queue();
+    let follows = shadow.as_ref().is_some_and(Planned::follows);
+    let eye = Eye {
+        recorder,
+        asking: shadow.is_some().then_some(queue),
+        follows,
+        watched: watched.clone(),
+        clock: Clock::system(),
+    };
     let behind = Behind::new(&origin, traffic.keep_host, Arc::new(eye)).map_err(Stop::Misused)?;
     let listener = bind(address)?;
     let page = traffic.page.map(bind).transpose()?;
@@ -126,7 +135,7 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
 /// What asks the other side, and when it is done.
 fn ask(
     shadow: Option<Planned>,
-    waiting: mpsc::Receiver<Arc<Seen>>,
+    waiting: Queue,
     watched: &Arc<Watched>,
     behind: &Behind,
     traffic: &TrafficOptions,
@@ -136,7 +145,7 @@ fn ask(
     let Some(planned) = shadow else { return (None, None) };
     let mut shadow = planned.shadow(watched.clone());
     shadow.pair().go_on_knowing(&known.lock().unwrap_or_else(PoisonError::into_inner));
-    let asking = Asking::new(shadow, waiting, watched.clone(), behind.writing(), traffic.rate, stopped, known.clone());
+    let asking = Asking::new(shadow, waiting, behind.writing(), traffic.rate, stopped, known.clone());
     let (asking, done) = (Arc::new(tokio::sync::Mutex::new(asking)), Arc::new(tokio::sync::Notify::new()));
     let over = done.clone();
     let kept = supervise::keep("what asks the other side", move || {
@@ -206,7 +215,9 @@ fn told(options: &CompareOptions, watched: &Watched) -> Result<ExitCode, Stop> {
 /// Who is told what passed by.
 struct Eye {
     recorder: Option<Recorder>,
-    asking: Option<mpsc::Sender<Arc<Seen>>>,
+    asking: Option<ToQueue>,
+    /// Whether what is written is written elsewhere as well: then none of it may be left out.
+    follows: bool,
     watched: Arc<Watched>,
     clock: Clock,
 }
@@ -217,8 +228,9 @@ impl Witness for Eye {
         if let Some(recorder) = &self.recorder {
             recorder.keep(seen.clone());
         }
+        let is_read = matches!(seen.passed.method.as_str(), "GET" | "HEAD");
         if let Some(asking) = &self.asking
-            && asking.try_send(seen).is_err()
+            && !asking.takes(seen, is_read || !self.follows)
         {
             self.watched.standing().passes_over(NotAsked::Busy);
         }
@@ -245,6 +257,11 @@ struct Planned {
 }
 
 impl Planned {
+    /// Whether what is written is written elsewhere as well.
+    fn follows(&self) -> bool {
+        matches!(self.other, Other::Server { is_copy: true, .. })
+    }
+
     /// What clients ask, and what is asked as well.
     fn names(&self) -> (String, String) {
         let name = |side: &Side| format!("{}, {}{}", side.dialect.name, side.transport.origin(), side.dialect.base);
@@ -339,10 +356,11 @@ impl State {
         Ok(Self { file: folder.join("shadow.json"), left: left.to_owned(), right: right.to_owned() })
     }
 
-    fn go_on(&self, watched: &Watched, known: &Known) -> Result<(), Stop> {
+    /// Whether there is something to go on with.
+    fn go_on(&self, watched: &Watched, known: &Known) -> Result<bool, Stop> {
         let text = match std::fs::read_to_string(&self.file) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(Stop::Failed(format!("cannot read {}: {error}", self.file.display()))),
         };
         let unread =
@@ -358,7 +376,7 @@ impl State {
         }
         watched.go_on(&kept).map_err(|error| unread(&error))?;
         *known.lock().unwrap_or_else(PoisonError::into_inner) = kept["known"].clone();
-        Ok(())
+        Ok(true)
     }
 
     fn save(&self, watched: &Watched, known: &Known) {

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use compare::shadow::{STYLE, Watched, finished, live};
+use compare::shadow::{STYLE, Watched, finished, followed, live};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub(super) async fn answer(watched: Arc<Watched>, asked: Parts) -> Response {
     let made = move |make: fn(&Watched) -> String| tokio::task::spawn_blocking(move || make(&watched));
     let is_to_keep = asked.uri.path() != "/";
     let (media, making) = match asked.uri.path() {
+        "/" if asked.uri.query() == Some("follow") => ("text/html; charset=utf-8", made(followed)),
         "/" => ("text/html; charset=utf-8", made(live)),
         "/report.html" => ("text/html; charset=utf-8", made(finished)),
         "/report.json" => ("application/json; charset=utf-8", made(|watched| watched.json().to_string())),
