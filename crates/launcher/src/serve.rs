@@ -103,7 +103,11 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let (told, teller) = (books.clone(), Teller::new(&settings.telling));
     let telling = {
         let teller = teller.clone();
-        supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone()))
+        // A copy of the books is silent: whoever listens has heard it from the original.
+        settings
+            .telling
+            .enabled
+            .then(|| supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone())))
     };
     let secured = async {
         if let Some(door) = secure {
