@@ -462,6 +462,7 @@ on_both_engines! {
         }
         let asked = tool.settled(count);
         assert_eq!((asked["asked"].as_u64(), asked["different"].as_u64()), (Some(count), Some(0)), "{asked}");
+        assert_eq!(asked["settled"], 0, "nobody wrote: {asked}");
         // Neither is a log-in asked, nor a write, nor what waits for something to happen.
         company.request_at(Dialect::B, "POST", "parties").json(&json!({"name": "Kept", "isCustomer": true})).send(tool.address).expect(201);
         let body = json!({"email": OWNER_EMAIL, "password": OWNER_PASSWORD});
