@@ -97,9 +97,41 @@ enum Way {
     Secure(Client<HttpsConnector<HttpConnector>, Through>),
 }
 
+impl Way {
+    fn to(scheme: &Scheme, keeps_connections: bool) -> Result<Self, String> {
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(UNUSED);
+        if !keeps_connections {
+            builder.pool_max_idle_per_host(0);
+        }
+        builder.http1_preserve_header_case(true).http1_max_headers(MOST_HEADERS);
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.enforce_http(false);
+        if *scheme != Scheme::HTTPS {
+            return Ok(Self::Plain(builder.build(http)));
+        }
+        let tls = HttpsConnectorBuilder::new()
+            .with_native_roots()
+            .map_err(|error| format!("the machine's certificates cannot be read: {error}"))?;
+        Ok(Self::Secure(builder.build(tls.https_only().enable_http1().wrap_connector(http))))
+    }
+
+    async fn ask(&self, request: hyper::Request<Through>) -> Result<Response<Incoming>, String> {
+        let answered = match self {
+            Self::Plain(client) => client.request(request).await,
+            Self::Secure(client) => client.request(request).await,
+        };
+        answered.map_err(|error| root(&error))
+    }
+}
+
 /// The server behind the door.
 pub(crate) struct Behind {
-    way: Way,
+    /// For what can be asked again, should a connection that was kept be closed as it is used.
+    reading: Way,
+    /// For all else: each has a connection of its own, which nobody closes before it is used.
+    writer: Way,
     scheme: Scheme,
     authority: Authority,
     /// Whether it is told the name that clients used.
@@ -118,23 +150,20 @@ impl Behind {
         let (Some(scheme), Some(authority)) = (uri.scheme(), uri.authority()) else {
             return Err(format!("{origin} is no address of a server, such as http://127.0.0.1:5000"));
         };
-        let mut builder = Client::builder(TokioExecutor::new());
-        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(UNUSED);
-        builder.http1_preserve_header_case(true).http1_max_headers(MOST_HEADERS);
-        let mut http = HttpConnector::new();
-        http.set_nodelay(true);
-        http.enforce_http(false);
-        let way = if *scheme == Scheme::HTTPS {
-            let tls = HttpsConnectorBuilder::new()
-                .with_native_roots()
-                .map_err(|error| format!("the machine's certificates cannot be read: {error}"))?;
-            Way::Secure(builder.build(tls.https_only().enable_http1().wrap_connector(http)))
-        } else {
-            Way::Plain(builder.build(http))
-        };
+        let (reading, writer) = (Way::to(scheme, true)?, Way::to(scheme, false)?);
         let (scheme, authority) = (scheme.clone(), authority.clone());
         let (held, writing) = (Arc::default(), Arc::default());
-        Ok(Arc::new(Self { way, scheme, authority, keep_host, held, writing, clock: Clock::system(), witness }))
+        Ok(Arc::new(Self {
+            reading,
+            writer,
+            scheme,
+            authority,
+            keep_host,
+            held,
+            writing,
+            clock: Clock::system(),
+            witness,
+        }))
     }
 
     /// How many requests that may write are on their way.
@@ -194,10 +223,11 @@ impl Behind {
         exchange.asked = Arc::new(Mutex::new(self.half()));
         let again = is_repeatable.then(|| parts.clone());
         let body = Through::Asked { body, half: exchange.asked.clone() };
-        let mut answered = self.ask(hyper::Request::from_parts(parts, body)).await;
+        let way = if is_repeatable { &self.reading } else { &self.writer };
+        let mut answered = way.ask(hyper::Request::from_parts(parts, body)).await;
         if let (Err(_), Some(parts)) = (&answered, again) {
             // A connection that was kept may have been closed as it was used. Asking for nothing twice does no harm.
-            answered = self.ask(hyper::Request::from_parts(parts, Through::Said(None))).await;
+            answered = way.ask(hyper::Request::from_parts(parts, Through::Said(None))).await;
         }
         match answered {
             Ok(answer) => {
@@ -233,14 +263,6 @@ impl Behind {
             parts.headers.insert(header::HOST, host);
         }
         Ok(())
-    }
-
-    async fn ask(&self, request: hyper::Request<Through>) -> Result<Response<Incoming>, String> {
-        let answered = match &self.way {
-            Way::Plain(client) => client.request(request).await,
-            Way::Secure(client) => client.request(request).await,
-        };
-        answered.map_err(|error| root(&error))
     }
 }
 
