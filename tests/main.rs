@@ -82,6 +82,7 @@ mod retries;
 mod seals;
 mod security;
 mod settling;
+mod shadow;
 mod sight;
 mod signin;
 mod silent;

@@ -504,6 +504,32 @@ fn an_address_behind_us_is_not_spoken_to() {
     engines(fact, &[("Webhooks:AllowNetworks", "10.0.0.0/8")]);
 }
 
+/// A copy that is served beside the original is silent; what happens there waits.
+#[test]
+fn nobody_is_told_anything_where_that_is_turned_off() {
+    let fact = |server: Server| {
+        let company = server.company();
+        let (somebody, business) = (Somebody::who(Vec::new()), company.id.clone());
+        hook(&company, &somebody.url(), &["party.*"], &json!({}));
+        party(&company, "While it is off");
+        let custom = server.folder.join("config/appsettings.Custom.json");
+        let server = server.restarted_after(|_| {
+            assert!(somebody.came.try_recv().is_err());
+            let mut settings: Value = serde_json::from_str(&std::fs::read_to_string(&custom).unwrap()).unwrap();
+            settings["Webhooks:Enabled"] = json!(true);
+            std::fs::write(&custom, settings.to_string()).unwrap();
+        });
+        let company = Company { id: business, ..server.company() };
+        party(&company, "Once it is on");
+        // In its order, from the first one on.
+        let told = [somebody.next().sequence(), somebody.next().sequence()];
+        let feed = feed(&company);
+        let parties = feed.iter().filter(|event| event["type"] == "party.created");
+        assert_eq!(parties.map(|event| event["sequence"].as_i64().unwrap()).collect::<Vec<_>>(), told);
+    };
+    engines(fact, &[("Webhooks:Enabled", "false")]);
+}
+
 /// It hears in somebody's name: of what they may not view it is told nothing, and of nothing once they are gone.
 #[test]
 fn a_webhook_hears_what_its_writer_may_view_and_nothing_more() {

@@ -1,9 +1,11 @@
-//! Requests from a file: JSON Lines, one neutral request a line, or a HAR as browsers and proxies write it.
+//! Requests from a file: JSON Lines, one neutral request a line or one exchange of a recording, or a HAR as browsers and
+//! proxies write it.
 
 use crate::curl::split_url;
 use crate::dialect::Dialect;
 use crate::meaning::Meaning;
 use crate::neutral::Neutral;
+use crate::recording;
 use crate::wire::{Answer, Request};
 use serde_json::Value;
 
@@ -15,10 +17,17 @@ pub fn read(text: &str, dialects: &[&Dialect]) -> Result<(Vec<Neutral>, Vec<Stri
     {
         return Ok(of_har(&har, dialects));
     }
-    let mut requests = Vec::new();
+    let (mut requests, mut left_out) = (Vec::new(), Vec::new());
     for (place, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') || line.starts_with("//") {
+            continue;
+        }
+        if recording::is_line(line) {
+            match recording::neutral(line, dialects) {
+                Ok(request) => requests.push(request),
+                Err(why) => left_out.push(format!("line {}: {why}", place + 1)),
+            }
             continue;
         }
         let request: Neutral = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", place + 1))?;
@@ -27,7 +36,7 @@ pub fn read(text: &str, dialects: &[&Dialect]) -> Result<(Vec<Neutral>, Vec<Stri
         }
         requests.push(request);
     }
-    Ok((requests, Vec::new()))
+    Ok((requests, left_out))
 }
 
 /// One entry of a HAR as a request with its origin.
@@ -56,19 +65,11 @@ fn of_har(har: &Value, dialects: &[&Dialect]) -> (Vec<Neutral>, Vec<String>) {
             left_out.push(format!("{} {}", request.method, request.target));
             continue;
         };
-        // Whoever was recorded is not who asks now, and a key that was used is used up.
-        neutral.authorization = None;
-        neutral.headers.retain(|name, _| !name.eq_ignore_ascii_case("idempotency-key") && !is_of_a_browser(name));
+        recording::of_whoever_asks_now(&mut neutral);
         neutral.recorded = recorded(dialect, &neutral, entry);
         requests.push(neutral);
     }
     (requests, left_out)
-}
-
-fn is_of_a_browser(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.starts_with("sec-")
-        || matches!(name.as_str(), "dnt" | "cache-control" | "upgrade-insecure-requests" | "x-request-id")
 }
 
 /// What was answered then, out of its wrapping.

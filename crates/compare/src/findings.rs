@@ -4,16 +4,25 @@
 
 use crate::consequence::pattern;
 use crate::difference::{Difference, Kind};
-use crate::pair::Compared;
+use crate::pair::{Compared, Exchange};
 use crate::shrink::Shrunk;
 use indexmap::{IndexMap, IndexSet};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// So many families with the same difference have one cause.
 const MANY: usize = 3;
 
+/// So many causes are told apart where a run goes on for days; nobody reads more.
+const MOST_CAUSES: usize = 200;
+/// As much of a body is kept there of an example.
+const LONGEST_BODY: usize = 32 << 10;
+/// ... and as much of a value that differs, and so many of those.
+const LONGEST_VALUE: usize = 4 << 10;
+const MOST_DIFFERENCES: usize = 100;
+
 /// One cause, as far as it can be told apart from others.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The operations and the path, in short.
@@ -27,6 +36,11 @@ pub struct Finding {
     pub operations: IndexMap<String, u64>,
     /// How many later answers differ only because of it.
     pub consequences: u64,
+    /// When it was seen first and last, where a run goes on for days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<String>,
     /// One of the answers, in full.
     pub example: Box<Compared>,
     /// The smallest body that still shows it, where it was looked for.
@@ -42,6 +56,18 @@ pub struct Finding {
 #[derive(Debug, Default)]
 pub struct Findings {
     found: Vec<Finding>,
+    /// The time of what is added, where a run goes on for days: then what is kept has its bounds.
+    pub now: Option<String>,
+    /// How many answers show a cause for which there was no room.
+    pub beyond: u64,
+}
+
+/// A cause with all that it is told apart by, for a run that goes on later.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    finding: Finding,
+    families: IndexSet<String>,
+    beside: usize,
 }
 
 impl Findings {
@@ -81,7 +107,13 @@ impl Findings {
         let is_own = is_of_record(&path);
         let is_same = |one: &Finding| one.path == path && (!is_own || one.families.contains(&compared.family));
         let operation = &compared.request.operation;
+        let goes_on = self.now.is_some();
+        let is_full = goes_on && self.found.len() >= MOST_CAUSES;
         let Some(known) = self.found.iter_mut().find(|one| is_same(one)) else {
+            if is_full {
+                self.beyond += 1;
+                return;
+            }
             self.found.push(Finding {
                 name: String::new(),
                 path,
@@ -89,7 +121,9 @@ impl Findings {
                 answers: 1,
                 operations: IndexMap::from([(operation.clone(), 1)]),
                 consequences: 0,
-                example: Box::new(compared.clone()),
+                first_seen: self.now.clone(),
+                last_seen: self.now.clone(),
+                example: Box::new(if goes_on { bounded(compared) } else { compared.clone() }),
                 shrunk: None,
                 families: IndexSet::from([compared.family.clone()]),
                 beside,
@@ -100,9 +134,12 @@ impl Findings {
         *known.operations.entry(operation.clone()).or_default() += 1;
         known.families.insert(compared.family.clone());
         known.kind = known.kind.min(kind);
-        // An answer that shows this alone says it best.
-        if beside < known.beside {
-            (*known.example, known.beside) = (compared.clone(), beside);
+        known.last_seen.clone_from(&self.now);
+        // An answer that shows this alone says it best; of two the shorter one, where there is time to wait for it.
+        let is_shorter = || goes_on && beside == known.beside && length(compared) < length(&known.example);
+        if beside < known.beside || is_shorter() {
+            let example = if goes_on { bounded(compared) } else { compared.clone() };
+            (*known.example, known.beside) = (example, beside);
         }
     }
 
@@ -129,6 +166,22 @@ impl Findings {
         self.found.is_empty()
     }
 
+    /// All of it, for a run that goes on later.
+    pub(crate) fn kept(&self) -> Value {
+        let kept = self.found.iter().map(|one| Kept {
+            finding: one.clone(),
+            families: one.families.clone(),
+            beside: one.beside,
+        });
+        serde_json::to_value(kept.collect::<Vec<_>>()).unwrap_or_default()
+    }
+
+    pub(crate) fn of_kept(kept: Value, beyond: u64) -> Result<Self, serde_json::Error> {
+        let kept: Vec<Kept> = serde_json::from_value(kept)?;
+        let found = kept.into_iter().map(|Kept { finding, families, beside }| Finding { families, beside, ..finding });
+        Ok(Self { found: found.collect(), now: None, beyond })
+    }
+
     /// Keeps the smallest body that shows what the example of a finding shows.
     pub fn shrink_to(&mut self, finding: &Finding, shrunk: &Shrunk) {
         let operation = &finding.example.request.operation;
@@ -147,6 +200,9 @@ impl Finding {
             *self.operations.entry(operation.clone()).or_default() += answers;
         }
         self.families.extend(other.families.iter().cloned());
+        // Times of one form are in the order of their letters.
+        self.first_seen = self.first_seen.take().into_iter().chain(other.first_seen.clone()).min();
+        self.last_seen = self.last_seen.take().into_iter().chain(other.last_seen.clone()).max();
         if self.shrunk.is_none() {
             self.shrunk.clone_from(&other.shrunk);
         }
@@ -171,6 +227,45 @@ impl Finding {
     }
 }
 
+/// How long an example is to read.
+fn length(compared: &Compared) -> usize {
+    let of = |exchange: &Exchange| exchange.curl.len() + exchange.answer.as_ref().map_or(0, |answer| answer.body.len());
+    of(&compared.left) + of(&compared.right)
+}
+
+/// An example as it is kept for days: the beginning of what is long.
+fn bounded(compared: &Compared) -> Compared {
+    let cut = |text: &mut String, most: usize| {
+        if text.len() > most {
+            let end = text.floor_char_boundary(most);
+            let length = text.len();
+            text.truncate(end);
+            text.push_str(&format!("... ({length} bytes in all)"));
+        }
+    };
+    let mut kept = compared.clone();
+    kept.differences.truncate(MOST_DIFFERENCES);
+    kept.noise.truncate(MOST_DIFFERENCES);
+    for difference in &mut kept.differences {
+        for value in [&mut difference.left, &mut difference.right].into_iter().flatten() {
+            let mut text = value.to_string();
+            if text.len() > LONGEST_VALUE {
+                cut(&mut text, LONGEST_VALUE);
+                *value = text.into();
+            }
+        }
+    }
+    for exchange in [&mut kept.left, &mut kept.right] {
+        cut(&mut exchange.curl, LONGEST_BODY);
+        exchange.request.body.iter_mut().for_each(|body| cut(body, LONGEST_BODY));
+        exchange.answer.iter_mut().for_each(|answer| cut(&mut answer.body, LONGEST_BODY));
+    }
+    // It stands in the commands as well.
+    kept.request.body = None;
+    kept.request.text = None;
+    kept
+}
+
 /// Whether what stands at a path is a matter of the record and not of what is around it.
 fn is_of_record(path: &str) -> bool {
     let (first, _) = path.split_once(['.', '[']).unwrap_or((path, ""));
@@ -182,7 +277,6 @@ mod tests {
     use super::*;
     use crate::difference::Verdict;
     use crate::neutral::Neutral;
-    use crate::pair::Exchange;
     use serde_json::json;
 
     pub(crate) fn compared(operation: &str, family: &str, differences: Vec<Difference>) -> Compared {

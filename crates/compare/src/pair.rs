@@ -5,9 +5,12 @@
 //! follows from it is told as such.
 
 mod apart;
+mod beside;
 mod effects;
 mod entering;
 
+pub use beside::Heard;
+pub(crate) use beside::{is_rehearsal, may_follow};
 pub use entering::MADE_BY_US;
 
 use crate::conformity;
@@ -16,13 +19,14 @@ use crate::curl;
 use crate::declared::Declared;
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::difference::{Difference, Kind, Latitude, Verdict, between, between_values, declare};
+use crate::discretion::is_secret_header;
 use crate::meaning::Meaning;
 use crate::neutral::Neutral;
 use crate::secrets;
 use crate::twins::Twins;
 use crate::wire::{Answer, Request, Transport};
 use crate::wrapping::unwrap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,7 +56,7 @@ pub enum Relation {
 }
 
 /// A request of one side and its answer.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Exchange {
     pub request: Request,
@@ -72,7 +76,7 @@ impl Exchange {
 }
 
 /// One request, asked of both sides.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     pub request: Neutral,
@@ -81,7 +85,7 @@ pub struct Compared {
     pub verdict: Verdict,
     pub differences: Vec<Difference>,
     /// Paths that differ from one answer to the next of the same side.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise: Vec<String>,
     pub left: Exchange,
     pub right: Exchange,
@@ -119,6 +123,11 @@ pub struct Pair {
     pub left: Side,
     pub right: Side,
     pub declared: Declared,
+    /// Whether the right side is asked as somebody else than who asks the left one: what is said to one server is nobody
+    /// else's to hear.
+    pub right_speaks_for_itself: bool,
+    /// Whether reads ask for the head of an answer alone.
+    heads: bool,
     /// What stands for what on twins; on one company, what is known to be the same.
     twins: Twins,
     /// From identifiers of a recording to those of the left side.
@@ -141,6 +150,8 @@ impl Pair {
             left,
             right,
             declared,
+            right_speaks_for_itself: false,
+            heads: false,
             twins: Twins::default(),
             recorded: Twins::default(),
             relation,
@@ -321,13 +332,20 @@ impl Pair {
             neutral.map(&mut |text| self.twins.to_right(text))
         };
         neutral.headers.entry("X-Request-Id".into()).or_insert(id);
+        if !of_left && self.right_speaks_for_itself {
+            neutral.authorization = neutral.authorization.filter(String::is_empty);
+            neutral.headers.retain(|name, _| !is_secret_header(name));
+        }
         let rendered = side.dialect.render(&neutral, side.business.as_deref(), side.token.as_deref());
-        let request = match rendered {
+        let mut request = match rendered {
             Ok(request) => request,
             Err(why) => {
                 return (Exchange { failed: Some(why.clone()), ..Exchange::default() }, Err(why));
             }
         };
+        if self.heads && request.method == "GET" {
+            "HEAD".clone_into(&mut request.method);
+        }
         let curl = curl::written(side.transport.origin(), &curl::without_token(&request));
         let sent = side.transport.send(request.clone()).await;
         let request = curl::without_token(&request);
@@ -336,7 +354,7 @@ impl Pair {
                 let operation = side.dialect.operation(&neutral.operation);
                 let mut meaning = Meaning::of(&side.dialect, operation.as_ref().ok().copied(), &answer);
                 // Another server's answers are not for our document to judge.
-                if let (Ok(operation), true) = (operation, side.documented) {
+                if let (Ok(operation), true) = (operation, side.documented && !self.heads) {
                     meaning.untrue = conformity::faults_of(&side.dialect, operation, &request.target, &answer);
                 }
                 (Exchange { request, answer: Some(answer), failed: None, curl }, Ok(meaning))

@@ -9,7 +9,7 @@ use crate::junit::{self, Case};
 use crate::pair::{Compared, Exchange};
 use crate::shrink::Shrunk;
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -29,6 +29,8 @@ pub struct Report {
     /// What is not equal, as it was seen.
     told: Vec<Compared>,
     findings: Findings,
+    /// Whether it goes on for days: then no request is kept for itself.
+    goes_on: bool,
     /// The companies that were made for the run, as their sides know them.
     pub twins: Vec<Twin>,
     /// Declared differences that excused nothing.
@@ -44,7 +46,7 @@ pub struct Twin {
     pub name: String,
 }
 
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Counts {
     asked: u64,
@@ -88,11 +90,43 @@ impl Report {
         Self { left: left.to_owned(), right: right.to_owned(), ..Self::default() }
     }
 
+    /// One that goes on for days, in as much memory as its causes take.
+    pub fn of_days(left: &str, right: &str) -> Self {
+        Self { goes_on: true, ..Self::of(left, right) }
+    }
+
+    /// Adds what was compared at a time.
+    pub fn add_at(&mut self, compared: &Compared, now: &str) {
+        self.findings.now = Some(now.to_owned());
+        self.add(compared);
+    }
+
+    /// All of it, for a run that goes on later.
+    pub fn kept(&self) -> Value {
+        json!({
+            "counts": self.counts, "operations": self.operations, "families": self.families,
+            "findings": self.findings.kept(), "beyond": self.findings.beyond,
+        })
+    }
+
+    /// Goes on with what an earlier run kept.
+    pub fn go_on(&mut self, kept: &Value) -> Result<(), serde_json::Error> {
+        let counts = Counts::deserialize(&kept["counts"])?;
+        let operations = IndexMap::deserialize(&kept["operations"])?;
+        let families = IndexMap::deserialize(&kept["families"])?;
+        self.findings = Findings::of_kept(kept["findings"].clone(), kept["beyond"].as_u64().unwrap_or_default())?;
+        (self.counts, self.operations, self.families) = (counts, operations, families);
+        Ok(())
+    }
+
     pub fn add(&mut self, compared: &Compared) {
         self.counts.add(compared);
         self.findings.add(compared);
         self.families.entry(compared.request.operation.clone()).or_insert_with(|| compared.family.clone());
         self.operations.entry(compared.request.operation.clone()).or_default().add(compared);
+        if self.goes_on {
+            return;
+        }
         self.rows.push(Row {
             operation: compared.request.operation.clone(),
             name: compared.request.name.clone(),
@@ -214,6 +248,9 @@ fn finding_in_text(finding: &Finding) -> String {
             shortened(Some(&each.collect::<Vec<_>>().join(", ").into()), 400).trim_matches('"')
         ));
     }
+    if let (Some(first), Some(last)) = (&finding.first_seen, &finding.last_seen) {
+        lines.push(format!("   seen first at {}, last at {}", moment(first), moment(last)));
+    }
     lines.push(format!("   such as {}", example.title()));
     let of_finding = |one: &&Difference| crate::consequence::pattern(&one.path) == finding.path;
     lines.extend(
@@ -254,6 +291,11 @@ fn difference_in_text(difference: &Difference) -> String {
     let reason = difference.reason.as_ref().map_or_else(String::new, |reason| format!("  (declared: {reason})"));
     let follows = difference.follows.as_ref().map_or_else(String::new, |cause| format!("  (follows from {cause})"));
     format!("{}: {said}{reason}{follows}", difference.path)
+}
+
+/// A time as people read it, to the second.
+pub(crate) fn moment(at: &str) -> String {
+    at.get(..19).map_or_else(|| at.to_owned(), |at| format!("{} UTC", at.replace('T', " ")))
 }
 
 /// A value as JSON, or the beginning of it.

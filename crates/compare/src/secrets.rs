@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Members of a body that hold a secret.
 const SECRET: [&str; 7] =
     ["password", "currentPassword", "newPassword", "secret", "token", "accessToken", "invitationCode"];
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 /// Takes the secrets out of a value that stands at a path.
 pub(crate) fn mask(path: &str, value: &mut Value) {

@@ -5,13 +5,13 @@ use crate::consequence::pattern;
 use crate::neutral::Neutral;
 use crate::pair::Pair;
 use crate::secrets;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// So many requests are spent on one difference.
 pub const MOST_REQUESTS: usize = 80;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shrunk {
     pub body: Value,

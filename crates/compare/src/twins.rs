@@ -32,6 +32,11 @@ impl Twins {
         }
     }
 
+    /// What stands for what.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.right_of.iter().map(|(left, right)| (left.as_str(), right.as_str()))
+    }
+
     /// How much is known by now.
     pub(crate) fn known(&self) -> usize {
         self.learnt.len()
@@ -39,7 +44,19 @@ impl Twins {
 
     /// Forgets what was learnt since so much was known.
     pub(crate) fn forget_since(&mut self, known: usize) {
-        for learnt in self.learnt.drain(known..) {
+        self.forget(known..self.learnt.len());
+    }
+
+    /// Forgets what was learnt first, where more is known than that.
+    pub(crate) fn keep_at_most(&mut self, most: usize) {
+        if self.learnt.len() > most {
+            // Half of it at once, for it takes a while.
+            self.forget(0..self.learnt.len() - most / 2);
+        }
+    }
+
+    fn forget(&mut self, range: std::ops::Range<usize>) {
+        for learnt in self.learnt.drain(range) {
             match learnt {
                 Learnt::Pair(left, right) => {
                     self.right_of.remove(&left);
@@ -250,6 +267,18 @@ mod tests {
         assert!(twins.alike("data.lines[0].id", "4711", "815") && twins.alike("data.entryIds[0]", "x1", "y1"));
         assert!(!twins.alike("data.number", "4711", "815"));
         assert_eq!(twins.to_right("4711"), "815");
+    }
+
+    #[test]
+    fn no_more_is_known_than_there_is_room_for() {
+        let mut twins = Twins::default();
+        for number in 0..10 {
+            twins.pair(&format!("l{number}"), &format!("r{number}"));
+            twins.keep_at_most(6);
+        }
+        let mut known: Vec<&str> = twins.pairs().map(|(left, _)| left).collect();
+        known.sort_unstable();
+        assert_eq!(known, ["l4", "l5", "l6", "l7", "l8", "l9"]);
     }
 
     #[test]

@@ -63,6 +63,23 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// A file that is written on from its end.
+pub(crate) fn append(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+    narrow(path)?;
+    Ok(file)
+}
+
+/// A file that is there whole, as it was or as it is to be, whenever the machine stops.
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = create(&beside)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    std::fs::rename(&beside, path)?;
+    sync_folder(path)
+}
+
 /// What an administrator makes in the server's own folder is the server's, which could not read it otherwise.
 pub(crate) fn leave_to_owner(file: &File, folder: &Path) -> io::Result<()> {
     let (own, owner) = (file.metadata()?, std::fs::metadata(folder)?);

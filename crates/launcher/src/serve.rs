@@ -4,7 +4,7 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
-use crate::edge::{Current, Door, Edge, aside, bind};
+use crate::edge::{Current, Door, Edge, aside, bind, place_of};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::telling::Teller;
@@ -77,13 +77,12 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         None => None,
     };
     let metrics = settings.metrics.told_at().map(bind).transpose()?;
-    let place = |door: &Door| door.listener.local_addr().map_err(|error| error.to_string());
+    let place = |door: &Door| place_of(&door.listener);
     let secure_address = secure.as_ref().map(place).transpose()?;
     let current = Current::new(Site::new(settings, &books, signs_in(is_demo)));
     sight::watches(&books, settings);
     let edge = Edge::new(&serving(settings), current.clone());
-    let told_at =
-        metrics.as_ref().map(|listener| listener.local_addr().map_err(|error| error.to_string())).transpose()?;
+    let told_at = metrics.as_ref().map(place_of).transpose()?;
     greet(settings, (place(&plain)?, secure_address, told_at), is_demo);
 
     let (stopping, stopped) = watch::channel(None);
@@ -104,7 +103,11 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
     let (told, teller) = (books.clone(), Teller::new(&settings.telling));
     let telling = {
         let teller = teller.clone();
-        supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone()))
+        // A copy of the books is silent: whoever listens has heard it from the original.
+        settings
+            .telling
+            .enabled
+            .then(|| supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone())))
     };
     let secured = async {
         if let Some(door) = secure {
@@ -221,7 +224,7 @@ fn greet(
     say(&lines.join("\n"));
 }
 
-fn stop_signal() -> Result<impl Future<Output = ()>, String> {
+pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>, String> {
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     Ok(async move {

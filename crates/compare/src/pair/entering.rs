@@ -81,6 +81,14 @@ impl Pair {
         Ok(())
     }
 
+    /// Logs in on the right side alone.
+    pub async fn log_in_right(&mut self, login: &str, password: &str) -> Result<(), String> {
+        let said = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));
+        let answered = self.ask(false, &said).await.0;
+        self.right.token = Some(answered.token(&self.right.dialect)?);
+        Ok(())
+    }
+
     /// Logs in on both sides, each in its own words; their tokens are used from then on.
     pub async fn log_in(&mut self, login: &str, password: &str) -> Result<Compared, String> {
         let request = Neutral::of(LOGIN).with(json!({"login": login, "password": password}));

@@ -1,6 +1,6 @@
 //! The report as one HTML file, with everything in it and nothing fetched.
 
-use super::{Report, counted, escape, milliseconds, shortened, word};
+use super::{Report, counted, escape, milliseconds, moment, shortened, word};
 use crate::consequence::pattern;
 use crate::difference::{Difference, Verdict};
 use crate::findings::Finding;
@@ -27,11 +27,7 @@ impl Report {
             row(("right", &self.right)),
             made.collect::<String>()
         );
-        let findings = self.findings();
-        if !findings.is_empty() {
-            body += &format!("<h2>{}</h2>\n", counted(findings.len(), "cause"));
-            body.extend(findings.iter().enumerate().map(|(place, finding)| self.finding(place, finding)));
-        }
+        body += &self.causes_in_html();
         if !self.unused.is_empty() {
             let item = |unused: &String| format!("<li>{}</li>", escape(unused));
             let items: String = self.unused.iter().map(item).collect();
@@ -48,6 +44,21 @@ impl Report {
             escape(&self.summary()),
             concat!(include_str!("../../assets/look.css"), include_str!("../../assets/report.css"))
         )
+    }
+
+    /// Each cause once, those first that are seen most.
+    pub(crate) fn causes_in_html(&self) -> String {
+        let findings = self.findings();
+        let mut told = String::new();
+        if !findings.is_empty() {
+            told += &format!("<h2>{}</h2>\n", counted(findings.len(), "cause"));
+            told.extend(findings.iter().enumerate().map(|(place, finding)| self.finding(place, finding)));
+        }
+        let beyond = self.findings.beyond;
+        if beyond > 0 {
+            told += &format!("<p>{beyond} answers show causes beyond these, which are not told apart.</p>\n");
+        }
+        told
     }
 
     /// A cause: where it is seen, one answer in full, and which others show it.
@@ -72,9 +83,20 @@ impl Report {
         let others = self.told.iter().filter(shows).take(MOST_NAMED);
         let item = |one: &Compared| format!("<li>{}</li>", escape(&one.title()));
         let others: String = others.map(item).collect();
+        let others = if others.is_empty() {
+            others
+        } else {
+            format!("<details><summary>The answers that show it</summary><ul>{others}</ul></details>")
+        };
+        let seen = match (&finding.first_seen, &finding.last_seen) {
+            (Some(first), Some(last)) => {
+                format!("<p>Seen first at {}, last at {}.</p>", escape(&moment(first)), escape(&moment(last)))
+            }
+            _ => String::new(),
+        };
         format!(
-            "<details class=\"case different\"{}><summary><span class=\"badge different\">{}</span> <code>{}</code> {answers}</summary>\n<p>{}</p>\n{later}<h3>Such as {}</h3>\n{}\n{shrunk}<details><summary>The answers that show it</summary><ul>{others}</ul></details></details>\n",
-            if place == 0 { " open" } else { "" },
+            "<details class=\"case different\"{}><summary><span class=\"badge different\">{}</span> <code>{}</code> {answers}</summary>\n<p>{}</p>\n{seen}{later}<h3>Such as {}</h3>\n{}\n{shrunk}{others}</details>\n",
+            if place == 0 && !self.goes_on { " open" } else { "" },
             escape(kind.as_str().unwrap_or_default()),
             escape(&finding.name),
             each.join(", "),
@@ -83,7 +105,7 @@ impl Report {
         )
     }
 
-    fn by_operation(&self) -> String {
+    pub(crate) fn by_operation(&self) -> String {
         let mut table = "<h2>By operation</h2>\n<table class=\"counts\"><thead><tr><th>operation</th><th>asked</th><th>equal</th><th>of these refused</th><th>declared</th><th>different</th><th>left ms</th><th>right ms</th></tr></thead>\n".to_owned();
         for (operation, counts) in &self.operations {
             let class = if counts.different > 0 {

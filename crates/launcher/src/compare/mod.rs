@@ -3,6 +3,7 @@
 mod options;
 pub(crate) mod page;
 mod sides;
+mod traffic;
 pub(crate) mod translate;
 mod twins;
 
@@ -34,15 +35,21 @@ pub(crate) async fn run(options: CompareOptions) -> ExitCode {
             Err(Stop::Failed(why)) => failed(&why),
         };
     }
+    if let Some(address) = options.traffic.record {
+        return match traffic::run(&options, address).await {
+            Ok(code) => code,
+            Err(Stop::Misused(why)) => misused(&why),
+            Err(Stop::Failed(why)) => failed(&why),
+        };
+    }
     match compared(&options).await {
         Ok(report) => {
             let files = [(&options.html, Report::html as fn(&Report) -> String), (&options.junit, Report::junit)];
             for (path, text) in files {
                 if let Some(path) = path
-                    && let Err(error) =
-                        private::create(path).and_then(|mut file| Write::write_all(&mut file, text(&report).as_bytes()))
+                    && let Err(why) = write(path, &text(&report))
                 {
-                    return failed(&format!("cannot write {}: {error}", path.display()));
+                    return failed(&why);
                 }
             }
             say(&if options.json { report.json().to_string() } else { report.text() });
@@ -51,6 +58,12 @@ pub(crate) async fn run(options: CompareOptions) -> ExitCode {
         Err(Stop::Misused(why)) => misused(&why),
         Err(Stop::Failed(why)) => failed(&why),
     }
+}
+
+/// Writes a report, for its owner alone.
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let written = private::create(path).and_then(|mut file| Write::write_all(&mut file, text.as_bytes()));
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 /// Why there is no report.
@@ -68,15 +81,7 @@ impl From<String> for Stop {
 }
 
 async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
-    let misused = |why: String| Stop::Misused(why);
-    let declared = match &options.differences {
-        Some(path) => {
-            let today = Clock::system().now().to_string();
-            let read = Declared::read(&text_of(path).map_err(misused)?, today.get(..10).unwrap_or_default());
-            read.map_err(|error| Stop::Misused(format!("{}: {error}", path.display())))?
-        }
-        None => Declared::default(),
-    };
+    let declared = declared(options)?;
     let twin_body = match &options.twin_body {
         Some(body) => serde_json::from_str(body).map_err(|error| Stop::Misused(format!("--twin-body: {error}")))?,
         // So that whatever is sold can be delivered.
@@ -130,6 +135,15 @@ async fn compared(options: &CompareOptions) -> Result<Report, Stop> {
     Ok(report)
 }
 
+/// The differences that are as they should be.
+fn declared(options: &CompareOptions) -> Result<Declared, Stop> {
+    let Some(path) = &options.differences else { return Ok(Declared::default()) };
+    let today = Clock::system().now().to_string();
+    let text = text_of(path).map_err(Stop::Misused)?;
+    let read = Declared::read(&text, today.get(..10).unwrap_or_default());
+    read.map_err(|error| Stop::Misused(format!("{}: {error}", path.display())))
+}
+
 /// So many findings are shrunk.
 const MOST_SHRUNK: usize = 10;
 
@@ -166,7 +180,7 @@ fn requests(options: &CompareOptions, sides: [&Side; 2]) -> Result<Vec<Neutral>,
     if let Some(path) = &options.file {
         let (mut requests, left_out) = batch::read(&text_of(path).map_err(misused)?, &dialects).map_err(misused)?;
         for one in left_out {
-            crate::console::warn(&format!("no operation of either dialect, left out: {one}"));
+            crate::console::warn(&format!("nothing that can be asked of either dialect, left out: {one}"));
         }
         // A recording names the company that it was made in, a saved list the one that it was saved in.
         if options.twin || options.business.is_some() || options.left_business.is_some() {

@@ -55,6 +55,18 @@ pub(super) async fn both_of(server: &str, named: [Option<Letter>; 2]) -> Result<
     sides.pop().zip(right).ok_or_else(|| "two dialects make two sides".to_owned())
 }
 
+/// What a server says of itself that it speaks.
+pub(super) async fn served_by(origin: &str) -> Result<Vec<Side>, String> {
+    let transport: Arc<dyn Transport> = Arc::new(Remote::new(origin)?);
+    let mut sides = Vec::new();
+    for dialect in SPOKEN {
+        if let Some(document) = document(&*transport, dialect).await? {
+            sides.push(side(&transport, Dialect::of(document, None)?, true));
+        }
+    }
+    Ok(sides)
+}
+
 /// The side below a URL.
 pub(super) async fn at(url: &str, letter: Option<Letter>) -> Result<Side, String> {
     let (origin, base) = split_url(url)?;

@@ -97,6 +97,7 @@ const OF_ALL: &[Key] = &[
     text("Metrics:Listen"),
     plain("Compare:Enabled"),
     list("Compare:Users"),
+    plain("Webhooks:Enabled"),
     list("Webhooks:AllowNetworks"),
     text("Webhooks:Timeout"),
     list("Webhooks:Retries"),

@@ -109,6 +109,8 @@ impl Metrics {
 /// How others are told of what happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Telling {
+    /// Whether anybody is told anything.
+    pub enabled: bool,
     /// Networks that may be told beside the world.
     pub networks: Vec<ipnet::IpNet>,
     /// How long an answer is waited for.
@@ -119,7 +121,8 @@ pub struct Telling {
 
 fn telling(reader: &mut Reader<'_>) -> Option<Telling> {
     let (networks, timeout) = (reader.networks("Webhooks:AllowNetworks"), reader.duration("Webhooks:Timeout"));
-    Some(Telling { networks, timeout: timeout?, retries: reader.durations("Webhooks:Retries") })
+    let enabled = reader.flag("Webhooks:Enabled");
+    Some(Telling { enabled: enabled?, networks, timeout: timeout?, retries: reader.durations("Webhooks:Retries") })
 }
 
 fn metrics(reader: &mut Reader<'_>) -> Option<Metrics> {
@@ -440,6 +443,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Logging:Format", old.log_format != new.log_format),
         ("Metrics:Enabled", old.metrics.enabled != new.metrics.enabled),
         ("Metrics:Listen", old.metrics.listen != new.metrics.listen),
+        ("Webhooks:Enabled", old.telling.enabled != new.telling.enabled),
         ("Webhooks:AllowNetworks", old.telling.networks != new.telling.networks),
         ("Webhooks:Timeout", old.telling.timeout != new.telling.timeout),
         ("Webhooks:Retries", old.telling.retries != new.telling.retries),

@@ -125,6 +125,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         compare_enabled: true,
         compare_users: Vec::new(),
         telling: Telling {
+            enabled: true,
             networks: Vec::new(),
             timeout: Duration::from_secs(15),
             retries: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(Duration::from_secs).to_vec(),
@@ -438,7 +439,7 @@ fn what_needs_a_restart_is_named() {
             _ => "gone",
         },
         "ConnectionStrings:Default" => "sqlite:other",
-        "Database:AutoMigrate" | "Compare:Enabled" => "false",
+        "Database:AutoMigrate" | "Compare:Enabled" | "Webhooks:Enabled" => "false",
         "JwtSettings:Secret" | "Security:MasterKey" => SECRET,
         "Metrics:Enabled" => "true",
         "Metrics:Listen" => "127.0.0.1:9999",

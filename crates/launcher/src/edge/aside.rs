@@ -1,6 +1,7 @@
-//! A door of its own for who watches over the server: few come, and each is answered the same.
+//! A door of its own for who watches over something: few come, and each is answered the same.
 
 use super::ACCEPT_AGAIN;
+use axum::http::request::Parts;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,10 +19,10 @@ const AT_ONCE: usize = 8;
 /// As long as somebody may stay.
 const STAY: Duration = Duration::from_mins(5);
 
-/// Answers whoever comes by the method and the path that they ask for, until `stop` resolves.
+/// Answers whoever comes by the head of what they ask, until `stop` resolves.
 pub(crate) async fn serve<F>(
     listener: TcpListener,
-    answer: impl Fn(hyper::Method, String) -> F + Copy + Send + Sync + 'static,
+    answer: impl Fn(Parts) -> F + Clone + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) where
     F: Future<Output = Response> + Send,
@@ -41,11 +42,12 @@ pub(crate) async fn serve<F>(
             tokio::time::sleep(ACCEPT_AGAIN).await;
             continue;
         };
-        supervise::once("an answer about the server", async move {
+        let answer = answer.clone();
+        supervise::once("an answer aside", async move {
             let _place = place;
-            let service = service_fn(|request: hyper::Request<Incoming>| async move {
-                let answered = answer(request.method().clone(), request.uri().path().to_owned()).await;
-                Ok::<_, Infallible>(answered)
+            let service = service_fn(|request: hyper::Request<Incoming>| {
+                let answered = answer(request.into_parts().0);
+                async move { Ok::<_, Infallible>(answered.await) }
             });
             let mut http = http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(STAY).max_buf_size(16 * 1024);

@@ -8,6 +8,7 @@ mod admission;
 pub(crate) mod aside;
 mod body;
 mod guest;
+pub(crate) mod passing;
 mod patience;
 mod stream;
 
@@ -111,6 +112,11 @@ pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener, String> {
         socket.listen(BACKLOG)
     };
     bound().map_err(|error: std::io::Error| format!("cannot listen on {address}: {error}"))
+}
+
+/// Where it turned out to be, where any free port was asked for.
+pub(crate) fn place_of(listener: &TcpListener) -> Result<SocketAddr, String> {
+    listener.local_addr().map_err(|error| error.to_string())
 }
 
 /// Where somebody is served.

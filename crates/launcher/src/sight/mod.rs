@@ -11,6 +11,7 @@ mod gauges;
 use crate::config::Settings;
 use crate::tenants::Books;
 use axum::body::Body;
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::response::Response;
 use ledger_core::watch::{Watch, is_watched};
@@ -148,8 +149,8 @@ pub(crate) fn watches(books: &Arc<Books>, settings: &Settings) {
 }
 
 /// Answers who asks how the server does. There is one thing to ask for.
-pub(crate) async fn answer(method: Method, path: String) -> Response {
-    let mut response = match (path.as_str(), method) {
+pub(crate) async fn answer(asked: Parts) -> Response {
+    let mut response = match (asked.uri.path(), asked.method) {
         ("/metrics", Method::GET) => match told().await {
             Ok(told) => Response::new(Body::from(told)),
             Err(error) => {
