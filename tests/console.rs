@@ -355,6 +355,30 @@ fn every_view_can_be_read_by_everybody_on_a_desk_and_on_a_phone() {
 }
 
 #[test]
+fn a_trial_is_marked_and_its_forms_begin_on_its_day() {
+    let server = demo();
+    let Some(desk) = Desk::open(&server) else { return };
+    let browser = &desk.browser;
+    assert_eq!(browser.run("return document.querySelector('#trial')"), Value::Null, "a real company is not marked");
+    let token = browser.run("return JSON.parse(sessionStorage['duet.session']).token");
+    let ask = |path: &str, body: Value| {
+        let request = authorised(Request::new("POST", path).json(&body), token.as_str().unwrap());
+        server.send(&request).json()
+    };
+    let made = ask("/b/api/businesses", json!({"name": "To try out", "baseCurrency": "EUR", "isTrial": true}));
+    let trial = made["id"].as_str().unwrap();
+    assert_eq!(ask(&format!("/b/api/businesses/{trial}/clock"), json!({"today": "2031-03-01"}))["today"], "2031-03-01");
+    let base = desk.home.rsplit_once('/').unwrap().0.to_owned();
+    let tried = Desk { home: format!("{base}/{trial}"), ..desk };
+    tried.go("");
+    let mark = tried.text("#trial");
+    assert!(mark.starts_with("Trial") && mark.contains("2031"), "{mark}");
+    tried.go("/journals/new");
+    assert_eq!(tried.browser.run("return document.querySelector('[name=date]').value"), "2031-03-01");
+    tried.is_quiet(&[]);
+}
+
+#[test]
 fn the_console_speaks_german_as_well() {
     let server = demo();
     let Some(desk) = Desk::open(&server) else { return };

@@ -492,6 +492,8 @@ fn the_first_schema_is_what_the_steps_came_to_on_postgres_too() {
             "account_months.lines bigint not null",
             "audit_log.keyed boolean not null",
             "audit_log.record lean ",
+            "businesses.is_trial boolean not null false",
+            "businesses.told_today lean ",
             "documents.content lean ",
             "documents.due_date lean ",
             "documents.record bigint",

@@ -99,6 +99,7 @@ mod torn;
 mod trade;
 mod trade_model;
 mod translating;
+mod trials;
 mod trusting;
 mod watching;
 mod webhooks;

@@ -144,6 +144,13 @@ fn dialects_are_listed_in_one_place() {
     absent_in_core(&["OneOf(&[\"A\""], &[]);
 }
 
+/// A trial may have been told what today is.
+#[test]
+fn what_today_is_a_company_says() {
+    let of_a_clock = ["with_timezone(", "date_naive()", "Utc::today", ".told_today"];
+    absent_in_core(&of_a_clock, &["books/src/access.rs", "masters/src/business"]);
+}
+
 #[test]
 fn who_a_party_is_aliases_say() {
     absent_in_core(

@@ -175,6 +175,8 @@ pub struct Business {
     pub fiscal_year_start_month: u32,
     pub fiscal_year_start_day: u32,
     pub timezone: chrono_tz::Tz,
+    /// The day that a trial was told it is.
+    told_today: Option<Day>,
     /// The accounts by role, as JSON; few requests look.
     pub system_accounts: String,
     /// Which parties became part of which.
@@ -204,9 +206,12 @@ impl Business {
         Day::new(start.year() + 1, start.month(), start.day()).map_or(day, Day::previous)
     }
 
-    /// The day it is at the company's seat.
+    /// The day it is at the company's seat, or that a trial was told it is. Whatever asks what today is asks here.
     pub fn today(&self, now: Instant) -> Day {
-        Day::of(now.utc().with_timezone(&self.timezone).date_naive())
+        match self.told_today {
+            Some(told) => told,
+            None => Day::of(now.utc().with_timezone(&self.timezone).date_naive()),
+        }
     }
 
     /// When a day begins at the company's seat.
@@ -243,6 +248,7 @@ impl Business {
             fiscal_year_start_month: 1,
             fiscal_year_start_day: 1,
             timezone: chrono_tz::UTC,
+            told_today: None,
             system_accounts: "{}".into(),
             aliases: Arc::default(),
         }
@@ -271,6 +277,8 @@ struct Facts {
     fiscal_year_start_month: i64,
     fiscal_year_start_day: i64,
     timezone: String,
+    is_trial: bool,
+    told_today: Option<Day>,
     system_accounts: String,
 }
 
@@ -292,6 +300,7 @@ impl Facts {
             fiscal_year_start_month: month,
             fiscal_year_start_day: day,
             timezone,
+            told_today: self.told_today.filter(|_| self.is_trial),
             system_accounts: self.system_accounts,
             aliases: Arc::new(aliases),
         })
@@ -339,6 +348,8 @@ mod tests {
             fiscal_year_start_month: 4,
             fiscal_year_start_day: 6,
             timezone: "Europe/London".into(),
+            is_trial: false,
+            told_today: None,
             system_accounts: "{}".into(),
         }
     }
@@ -360,6 +371,19 @@ mod tests {
         ] {
             let told = format!("{:?}", seen(broken).unwrap_err());
             assert!(told.contains(what), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_trial_that_was_told_what_today_is_goes_by_that() {
+        let now = Instant::parse("2026-11-20T23:30:00Z").unwrap();
+        let day = |text: &str| -> Day { text.parse().unwrap() };
+        let zone = Business { timezone: chrono_tz::Europe::Berlin, ..Business::sample() };
+        assert_eq!(zone.today(now), day("2026-11-21"));
+        for told in ["2019-01-31", "2031-05-01"] {
+            let told = day(told);
+            let today = |is_trial| seen(Facts { is_trial, told_today: Some(told), ..facts() }).unwrap().today(now);
+            assert_eq!((today(true), today(false)), (told, day("2026-11-20")), "a real company goes by the clock");
         }
     }
 

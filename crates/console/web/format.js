@@ -56,19 +56,30 @@ export const time = (text) =>
 
 const iso = (day) =>
   `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
-export const today = () => iso(new Date());
+/** What a trial was told that today is; nothing elsewhere. */
+let told = () => null;
+export const goBy = (asked) => {
+  told = asked;
+};
+export function now() {
+  const day = told();
+  if (!day) return new Date();
+  const [year, month, date] = day.split("-").map(Number);
+  return new Date(year, month - 1, date);
+}
+export const today = () => iso(now());
 /** The first or last day of a month that is so many months away. */
 export function monthEdge(away, edge) {
-  const now = new Date();
+  const day = now();
   return iso(
     edge === "first"
-      ? new Date(now.getFullYear(), now.getMonth() + away, 1)
-      : new Date(now.getFullYear(), now.getMonth() + away + 1, 0),
+      ? new Date(day.getFullYear(), day.getMonth() + away, 1)
+      : new Date(day.getFullYear(), day.getMonth() + away + 1, 0),
   );
 }
 export const inDays = (days) => {
-  const now = new Date();
-  return iso(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days));
+  const day = now();
+  return iso(new Date(day.getFullYear(), day.getMonth(), day.getDate() + days));
 };
 
 const isDay = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text);

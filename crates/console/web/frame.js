@@ -3,6 +3,7 @@
 import { chooseCompany, company, list, made, signOut, who } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
+import { date, goBy } from "./format.js";
 import { forget } from "./names.js";
 import { openRequests } from "./request.js";
 import { GROUPS, RESOURCES } from "./resources.js";
@@ -17,6 +18,7 @@ export async function knowCompanies() {
   return companies;
 }
 export const business = () => companies.find((one) => one.id === company());
+goBy(() => business()?.today);
 export const currency = () => business()?.baseCurrency ?? "EUR";
 /** Whether the reader may do something here; the server has the last word. */
 export const may = (permission) => business()?.permissions?.includes(permission) ?? true;
@@ -91,6 +93,13 @@ function navigation() {
   );
 }
 
+/** That these books are there to be tried out, and what day it was told to be. */
+function trialMark(one) {
+  if (!one?.isTrial) return null;
+  const words = one.today ? t("Trial: today is {day}", { day: date(one.today) }) : t("Trial");
+  return h("span", { class: "badge waits", id: "trial" }, words);
+}
+
 function top(redraw) {
   const choice = h(
     "select",
@@ -158,6 +167,7 @@ function top(redraw) {
       icon("more"),
     ),
     choice,
+    trialMark(business()),
     search,
     h(
       "button",

@@ -266,6 +266,8 @@ export const GERMAN = {
   "Too many requests at once. Try again in a minute.": "Zu viele Anfragen auf einmal. Versuchen Sie es in einer Minute.",
   "Tools": "Werkzeuge",
   "Total": "Summe",
+  "Trial": "Probe",
+  "Trial: today is {day}": "Probe: heute ist der {day}",
   "Try again": "Noch einmal",
   "Type to find": "Tippen zum Suchen",
   "Unknown program": "Unbekanntes Programm",

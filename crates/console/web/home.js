@@ -5,7 +5,7 @@ import { ages, bars } from "./chart.js";
 import { isDecimal } from "./decimal.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
-import { money, monthEdge, monthName, rough, time, today } from "./format.js";
+import { money, monthEdge, monthName, now, rough, time, today } from "./format.js";
 import { business, currency, may, noun } from "./frame.js";
 import { linkTo } from "./names.js";
 import { badge, empty, heading } from "./parts.js";
@@ -182,7 +182,7 @@ export async function homeView(main) {
   replace(
     main,
     heading(business()?.name ?? "Duet", {
-      under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(new Date()),
+      under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(now()),
     }),
     steps,
     h(

@@ -4,7 +4,7 @@ import { ask, get, made } from "./api.js";
 import { isDecimal } from "./decimal.js";
 import { fault, tell } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
-import { date, figure, monthEdge, shown, time, today } from "./format.js";
+import { date, figure, monthEdge, now, shown, time, today } from "./format.js";
 import { business } from "./frame.js";
 import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
@@ -69,7 +69,7 @@ export async function reportsView(main) {
 /** Whole periods, said in a word. */
 function periods() {
   const year = Number(today().slice(0, 4));
-  const quarter = Math.floor(new Date().getMonth() / 3) * 3 - new Date().getMonth();
+  const quarter = Math.floor(now().getMonth() / 3) * 3 - now().getMonth();
   return [
     ["This month", monthEdge(0, "first"), monthEdge(0, "last")],
     ["Last month", monthEdge(-1, "first"), monthEdge(-1, "last")],

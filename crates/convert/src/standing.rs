@@ -47,6 +47,15 @@ pub(crate) async fn of_records(scratch: &Place) -> Result<(), DbErr> {
     Ok(())
 }
 
+/// Books of before have real companies alone.
+pub(crate) async fn of_companies(scratch: &Place) -> Result<(), DbErr> {
+    if scratch.columns("businesses").await?.iter().any(|one| one == "is_trial") {
+        return Ok(());
+    }
+    scratch.run("ALTER TABLE businesses ADD COLUMN is_trial boolean NOT NULL DEFAULT false").await?;
+    scratch.run("ALTER TABLE businesses ADD COLUMN told_today integer").await
+}
+
 /// A count for each row of sums, whose days and months books of before keep as texts.
 fn counting(table: &str, column: &str, of: &str) -> String {
     format!(

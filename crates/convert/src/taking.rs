@@ -120,7 +120,8 @@ pub async fn step_up(scratch: &Place, taken: &Taken) -> Result<(), DbErr> {
     facts::of_what_was_missing(scratch).await?;
     standing::of_what_is_open(scratch).await?;
     standing::of_records(scratch).await?;
-    standing::of_lines(scratch).await
+    standing::of_lines(scratch).await?;
+    standing::of_companies(scratch).await
 }
 
 /// Whether there is nothing in a database yet. What an earlier run left there, and did not finish, is taken away.

@@ -125,6 +125,7 @@ fn example(code: Code) -> Failure {
         Code::CreditLimitExceeded => plain("Nordwind Coffee would owe 5200.00, more than the limit of 5000.00"),
         Code::LastOwner => plain("A company needs an owner"),
         Code::BuiltIn => plain("A built-in permission set cannot be changed; make one of your own"),
+        Code::NotATrial => plain("Only a trial can be emptied; Harbour Trading is a real company, and its books stay"),
         Code::AmountTooLarge => Error::too_large().into(),
         Code::QuantityTooLarge => plain("The quantity would grow larger than it can be kept"),
         Code::RequestInProgress => Error::InProgress.into(),

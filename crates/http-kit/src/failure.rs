@@ -126,6 +126,7 @@ pub const fn status(code: Code) -> StatusCode {
         | Code::CreditLimitExceeded
         | Code::LastOwner
         | Code::BuiltIn
+        | Code::NotATrial
         | Code::AmountTooLarge
         | Code::QuantityTooLarge
         | Code::RequestInProgress => StatusCode::CONFLICT,

@@ -4,6 +4,7 @@
 
 mod settings;
 mod tests;
+pub mod trial;
 mod wire;
 
 use crate::account::keepers::{Claim, check_claims, settle};
@@ -19,6 +20,7 @@ use books::access::{Business, Seat};
 use books::auth::invitation;
 use books::chart::{SystemRole, load_with};
 use books::cx::Cx;
+use kit::extra::Extra;
 use kit::list::Reads;
 use kit::master::{Columns, Master, keeping, kept, master_operations};
 use kit::resource::{About, Resource, Scope};
@@ -90,7 +92,8 @@ impl Resource for Businesses {
             },
             "status": "active",
             "externalId": null,
-            "tags": ["group"]
+            "tags": ["group"],
+            "isTrial": false
         })
     }
 
@@ -98,6 +101,7 @@ impl Resource for Businesses {
         json!({
             "systemAccounts": { "receivable": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a10" },
             "lockDate": null,
+            "today": null,
             "role": "owner",
             "permissionId": "019a9f6e-6c00-7b2b-9a1a-f60738091b2b",
             "permissions": Role::Owner.rights().permissions()
@@ -148,10 +152,17 @@ impl Resource for Businesses {
         row.set(Column::Status, faults.optional("status", input.status).unwrap_or_default());
         row.set(Column::ExternalId, text(&mut faults, "externalId", input.external_id));
         row.set(Column::Tags, AsJson(address::tags(&mut faults, input.tags)));
+        if let Some(is_trial) = faults.optional("isTrial", input.is_trial) {
+            row.set(Column::IsTrial, is_trial);
+        }
         row.set(Column::NameKey, crate::texts::search_key(&name));
         let searched = [Some(&name), legal_name.as_ref(), tax_number.as_ref(), registration_number.as_ref()];
         row.set(Column::Search, address::search_text(&searched));
         faults.finish(row)
+    }
+
+    fn extras() -> Vec<Extra> {
+        trial::extras()
     }
 
     master_operations!();
@@ -172,6 +183,7 @@ impl Rows for Businesses {
             Filter::equal("status", "Companies of these statuses.", statuses, Column::Status),
             Filter::equal("externalId", "The company with this identifier elsewhere.", text, Column::ExternalId),
             Filter::containing("tag", "Companies with this label.", text, Column::Tags),
+            Filter::equal("isTrial", "Only trials, or only real companies.", Reads::Flag, Column::IsTrial),
         ]
     }
 
@@ -231,6 +243,9 @@ impl Master for Businesses {
     async fn complete(cx: &Cx<'_>, row: Option<&table::Model>, draft: &mut Columns<Column>) -> Result<()> {
         let named = named_accounts(draft)?;
         let Some(row) = row else {
+            if draft.get(Column::IsTrial).is_none() {
+                draft.set(Column::IsTrial, false);
+            }
             if !named.is_empty() {
                 return Err(Error::field("systemAccounts", "names no account: a new company has none yet"));
             }
@@ -240,6 +255,7 @@ impl Master for Businesses {
             draft.replace(Column::SystemAccounts, AsJson(held));
             return Ok(());
         };
+        trial::check_stays(row, draft)?;
         draft.replace(Column::ChartTemplate, row.chart_template);
         let mut held = row.system_accounts.0.clone();
         held.extend(named.clone());
@@ -419,6 +435,8 @@ fn view(row: table::Model, seat: Seat, lock_date: Option<Day>) -> BusinessView {
         status: row.status,
         external_id: row.external_id,
         tags: row.tags.0,
+        is_trial: row.is_trial,
+        today: row.told_today,
         permission_id: seat.set,
         permissions: seat.rights.permissions(),
         role: seat.role,

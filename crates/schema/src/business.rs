@@ -195,6 +195,10 @@ pub struct Model {
     pub external_id: Option<String>,
     pub tags: AsJson<Vec<String>>,
     pub search: String,
+    /// Whether it is there to be tried out. It stays what it was made as.
+    pub is_trial: bool,
+    /// What day it was told to be; a trial alone is.
+    pub told_today: Option<Day>,
     pub version: i64,
     pub created_at: Instant,
     pub created_by: UserId,

@@ -87,6 +87,8 @@ codes! {
     LastOwner = "last_owner", "Make somebody else an owner first.";
     /// It comes with the system and stays as it is.
     BuiltIn = "built_in", "Make one of your own, such as a copy of it.";
+    /// Only a trial is told what today is, or emptied; this company is real, and stays so.
+    NotATrial = "not_a_trial", "Make a company with `isTrial`, or a copy of this one by `businesses/{id}/copy`, and ask it there.";
     /// A sum of the books would grow larger than can be kept.
     AmountTooLarge = "amount_too_large", "Look for a number with too many digits. Nothing was written.";
     /// A quantity would grow larger than can be kept.

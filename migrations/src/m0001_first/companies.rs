@@ -32,11 +32,22 @@ fn businesses() -> Table {
         maybe(word("external_id")),
         text("tags"),
         word("search"),
+        // Whether it is there to be tried out. It stays what it was made as.
+        flag("is_trial").or("false"),
+        maybe(day("told_today")),
     ];
     Table::of_all("businesses", &["id"], &columns)
         .with_versions()
         .sealed()
         .unique_everywhere("businesses_external_id", "external_id")
+        .guarded(
+            &["CREATE TRIGGER businesses_stay_real_or_trial BEFORE UPDATE ON businesses \
+               WHEN NEW.is_trial IS NOT OLD.is_trial OR NEW.told_today IS NOT NULL AND NOT NEW.is_trial \
+               BEGIN SELECT RAISE(ABORT, 'a company stays real or a trial'); END"],
+            &["CREATE TRIGGER businesses_stay_real_or_trial BEFORE UPDATE ON businesses FOR EACH ROW \
+               WHEN (NEW.is_trial <> OLD.is_trial OR NEW.told_today IS NOT NULL AND NOT NEW.is_trial) \
+               EXECUTE FUNCTION refuse_change()"],
+        )
         .counted(&[("insert", "INSERT"), ("update", "UPDATE"), ("delete", "DELETE")])
 }
 

@@ -232,12 +232,17 @@ const MADE: [&str; 10] = [
 const NEW: &[&str] = &[
     "BEFORE INSERT ON open_item_moves WHEN EXISTS (SELECT 1 FROM open_item_moves WHERE business_id = NEW.business_id AND \
      open_item_id = NEW.open_item_id AND id = NEW.id) BEGIN SELECT RAISE(ABORT, 'open_item_moves is append-only'); END",
+    // There were no trials.
+    "BEFORE UPDATE ON businesses WHEN NEW.is_trial IS NOT OLD.is_trial OR NEW.told_today IS NOT NULL AND NOT NEW.is_trial \
+     BEGIN SELECT RAISE(ABORT, 'a company stays real or a trial'); END",
     "BEFORE UPDATE ON stock_facts BEGIN SELECT RAISE(ABORT, 'stock_facts is append-only'); END",
     // Told of old books when they come over.
     "account_days.lines integer not null",
     "account_months.lines integer not null",
     // Old books have the states of a record beside each other, and contents with their documents.
     "audit_log.record lean",
+    "businesses.is_trial boolean not null",
+    "businesses.told_today lean",
     "document_lines found by (id) WHERE source_line_id IS NOT NULL",
     "document_lines found by (item_id) WHERE item_id IS NOT NULL",
     "document_lines found by (item_id, date) WHERE kind = 'A'",

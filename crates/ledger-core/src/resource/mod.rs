@@ -4,6 +4,7 @@
 //! `operations()`. Paths, permissions, documentation and the tests' matrices follow from that.
 
 pub mod batch;
+mod copying;
 pub mod decimals;
 pub mod registry;
 pub mod verification;

@@ -1,6 +1,7 @@
 //! The registry: everything that is done for each resource starts here.
 
 use crate::resource::batch::Batch;
+use crate::resource::copying;
 use crate::resource::verification::Verification;
 use kit::operation::{ResourceOperations, Verb};
 use kit::resource::Resource;
@@ -10,6 +11,9 @@ static REGISTRY: LazyLock<Vec<ResourceOperations>> = LazyLock::new(|| {
     let mut rooms = masters::operations();
     rooms.extend(documents::operations());
     rooms.extend(reports::operations());
+    for room in &mut rooms {
+        room.extras.extend(copying::extras_of(room.key));
+    }
     rooms.push(ResourceOperations::of::<Verification>());
     rooms.push(ResourceOperations::of::<Batch>());
     rooms.sort_by_key(|one| one.key);

@@ -64,6 +64,9 @@ pub struct BusinessInput {
     /// Labels of your own, at most 50.
     #[schemars(extend("maxItems" = 50))]
     pub(super) tags: Maybe<Vec<Field<Label<50>>>>,
+    /// Whether the company is there to be tried out: it may be told what today is, and be emptied. It cannot be changed later;
+    /// left out, a new company is real and one that is there stays what it is.
+    pub(super) is_trial: Maybe<bool>,
 }
 
 /// The accounts that the company uses, by what for.
@@ -183,6 +186,10 @@ pub struct BusinessView {
     pub(super) external_id: Option<String>,
     /// Labels of your own.
     pub(super) tags: Vec<String>,
+    /// Whether the company is there to be tried out.
+    pub(super) is_trial: bool,
+    /// What a trial was told that today is; null where it goes by the clock, as every real company does.
+    pub(super) today: Option<Day>,
     /// Your role in this company: a built-in one, or the name of your permission set.
     pub(super) role: String,
     /// Your permission set in this company.
