@@ -134,7 +134,7 @@ export function session(dialect: Dialect, options: Options): (request: Request) 
     offer("X-Decimal-Format", "string");
     if (dialect.company !== null && options.business !== undefined) offer(dialect.company, options.business);
     // The same for all attempts, so that what was done is not done again.
-    if (asked.method !== "GET" && asked.method !== "HEAD") offer("Idempotency-Key", crypto.randomUUID());
+    if (asked.method !== "GET" && asked.method !== "HEAD") offer("Idempotency-Key", newKey());
     if (options.key !== undefined) offer("Authorization", `Bearer ${options.key}`);
     const { user, password } = options;
     if (headers.has("Authorization") || user === undefined || password === undefined) {
@@ -151,6 +151,12 @@ export function session(dialect: Dialect, options: Options): (request: Request) 
       }
     }
   };
+}
+
+/** A key that nobody else makes. Browsers know of `randomUUID` on pages over HTTPS alone, and Node from 19 on. */
+function newKey(): string {
+  const random = () => Math.random().toString(36).slice(2);
+  return globalThis.crypto?.randomUUID?.() ?? `${Date.now().toString(36)}-${random()}${random()}`;
 }
 
 /** An answer that is here to its end, so that one which breaks off is asked for again. A stream of events has none. */
