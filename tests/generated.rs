@@ -62,12 +62,12 @@ impl Losses {
         };
         if !self.met.insert(key.to_owned()) {
             self.replayed += usize::from(answer.header("idempotency-replayed") == Some("true"));
-        } else if self.met.len() % 2 == 0 {
+        } else if self.met.len().is_multiple_of(2) {
             answer.status = 0;
         } else {
             answer.status = 503;
             answer.headers = vec![("retry-after".to_owned(), "0".to_owned())];
-            answer.text = "<h1>Nobody is here</h1>".to_owned();
+            answer.text = String::from("<h1>Nobody is here</h1>");
         }
     }
 }

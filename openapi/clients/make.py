@@ -102,6 +102,10 @@ def python():
 
 def sessions():
     at = TO / "sessions"
+    at.mkdir(exist_ok=True)
+    for old in at.iterdir():
+        if old.name != "node_modules":
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(HERE / "sessions", at, dirs_exist_ok=True)
     for kind, ending, readme in (("ts", "ts", "typescript"), ("python", "py", "python")):
         text = (HERE / readme / "README.md").read_text()

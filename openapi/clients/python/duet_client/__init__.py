@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from .a.client import AuthenticatedClient as ClientOfA
 from .b.client import AuthenticatedClient as ClientOfB
-from .session import DIALECT_A, DIALECT_B, DuetError, Session
+from .session import DIALECT_A, DIALECT_B, DuetError, Options, Session
 
-__all__ = ["ClientOfA", "ClientOfB", "DuetError", "Session", "ask", "connect", "connect_to_a", "each"]
+__all__ = ["ClientOfA", "ClientOfB", "DuetError", "Options", "Session", "ask", "connect", "connect_to_a", "each"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 One = TypeVar("One", covariant=True)
 
 
-def connect(url: str, **options: Any) -> ClientOfB:
-    """A client of dialect B, such as of `https://books.example/b/api`. What else may be said, `Session` knows."""
+def connect(url: str, **options: Unpack[Options]) -> ClientOfB:
+    """A client of dialect B, such as of `https://books.example/b/api`."""
     # Whoever is shown is up to the session, request by request.
     return ClientOfB(base_url=url, token="", httpx_args={"transport": Session(DIALECT_B, url, **options)}, timeout=None)
 
 
-def connect_to_a(url: str, **options: Any) -> ClientOfA:
+def connect_to_a(url: str, **options: Unpack[Options]) -> ClientOfA:
     """The same for dialect A, such as of `https://books.example/a/api`: the company stands in each path."""
     return ClientOfA(base_url=url, token="", httpx_args={"transport": Session(DIALECT_A, url, **options)}, timeout=None)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, TypedDict
 
 import httpx
 
@@ -68,6 +68,28 @@ DIALECT_A = Dialect("/Users/login", "credential", None, _token_of_a, "message")
 DIALECT_B = Dialect("/auth/login", "email", "X-Business-Id", _token_of_b, "title")
 
 
+class Options(TypedDict, total=False):
+    """How to reach a server, and as whom."""
+
+    #: Who logs in: an e-mail address; in dialect A a username as well.
+    user: str
+    password: str
+    #: The code of a second factor. It is asked for at each log-in.
+    totp_code: Callable[[], str]
+    #: An API key, instead of a user and a password.
+    key: str | None
+    #: The company, by its identifier. In dialect A it is said to each operation instead.
+    business: str
+    #: How often a request is made at most; 5 unless said. 1 never repeats.
+    attempts: int
+    #: The longest `Retry-After`, in seconds, that is waited for; 60 unless said. What asks for more fails at once.
+    longest_wait: float
+    #: How many seconds an answer is waited for; 60 unless said.
+    timeout: float
+    #: A clock in seconds, by which a token's end is foreseen.
+    now: Callable[[], float]
+
+
 @dataclass(frozen=True)
 class Token:
     text: str
@@ -100,11 +122,7 @@ class Session(httpx.BaseTransport, httpx.AsyncBaseTransport):
         timeout: float = 60,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """
-        Who asks is a `user` with a `password`, and with `totp_code` where they have a second factor; or an API `key`.
-        `business` is the company, in dialect B. A request is made `attempts` times at most; a `Retry-After` of more than
-        `longest_wait` seconds is a failure at once.
-        """
+        """What may be said is in `Options`."""
         self._dialect, self._url = dialect, url.rstrip("/")
         self._user, self._password, self._totp_code, self._key = user, password, totp_code, key
         self._business, self._attempts, self._longest_wait = business, attempts, longest_wait
