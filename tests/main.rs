@@ -33,6 +33,7 @@ mod expand;
 mod fair;
 mod faults;
 mod findings;
+mod generated;
 mod goods_model;
 mod guesses;
 mod guessing;

@@ -89,12 +89,28 @@ fn stumbles(document: &Value) -> Vec<String> {
         if ["anyOf", "allOf"].iter().filter_map(|word| is_of(word)).flatten().any(is_null) {
             at("null in a choice that is none of one or the other");
         }
+        if members.contains_key("default")
+            && ["$ref", "allOf", "oneOf", "anyOf"].iter().any(|word| members.contains_key(*word))
+        {
+            at("a default of what is described elsewhere");
+        }
         let is_schema = place.starts_with("/components/schemas/") && place.matches('/').count() > 3;
         if is_schema && members.get("type").is_some_and(|kind| kind == "object") && members.contains_key("properties") {
             at("an object without a name");
         }
         if members.get("type").is_some_and(|kind| kind == "array") && !members.contains_key("items") {
             at("a list of nobody knows what");
+        }
+        // What is counted is an integer. Who makes types of decimals finds them by this word.
+        if members.get("type").is_some_and(|kind| kind == "number")
+            && !members.get("format").is_some_and(|format| format == "decimal")
+        {
+            at("a number that does not say that it is a decimal");
+        }
+        // A class that is called like another one is numbered, and who comes between them numbers it anew.
+        let name = place.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'));
+        if name.is_some_and(|name| name.ends_with(|letter: char| letter.is_ascii_digit())) {
+            at("a name that is another's with a number");
         }
     });
     found
@@ -112,6 +128,9 @@ fn a_program_reads_what_is_meant() {
         ("untyped", serde_json::json!({"allOf": [{"$ref": "#/components/schemas/Party"}], "nullable": true})),
         ("words", serde_json::json!({"oneOf": [{"type": "string", "enum": ["a"]}, {"type": "string", "enum": ["b"]}]})),
         ("one", serde_json::json!({"anyOf": [{"$ref": "#/components/schemas/Party"}]})),
+        ("boxes", serde_json::json!({"allOf": [{"$ref": "#/components/schemas/Party"}], "default": {}})),
+        ("amount", serde_json::json!({"type": "number", "nullable": true})),
+        ("Party2", serde_json::json!({"type": "string"})),
         ("row", serde_json::json!({"type": "array", "items": {"type": "object", "properties": {"a": {}}}})),
     ] {
         let mut bad = good.clone();
@@ -193,6 +212,8 @@ fn what_is_referred_to_is_there_and_all_that_is_there_is_referred_to() {
         });
         for (kind, all) in document["components"].as_object().unwrap() {
             for name in all.as_object().unwrap().keys() {
+                let is_twice = kind == "parameters" && document["components"]["schemas"].get(name).is_some();
+                assert!(!is_twice, "{path}: {name} is a parameter, and a record");
                 let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
                 assert!(is_plain && !name.is_empty(), "{path}: {name:?}");
                 let reference = format!("#/components/{kind}/{name}");
@@ -256,6 +277,7 @@ fn each_parameter_says_its_bounds_and_lists_are_sent_as_programs_send_them() {
                     said_in_path.insert(name);
                     continue;
                 }
+                assert!(name != "page" || schema.get("default").is_none(), "{place}: it would be sent beside a cursor");
                 assert_ne!(name, "X-Business-Id", "{place}: it is named once, like the token");
                 assert!(one.get("explode").is_none(), "{place}");
                 let names_version = name == "If-Match" || name == "If-None-Match";

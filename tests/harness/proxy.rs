@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// What is done to an answer on its way.
+/// What is done to an answer on its way. One whose status becomes 0 is lost: the connection ends without a word.
 pub type Fault = dyn Fn(&Request, &mut Answer) + Send + Sync;
 
 /// Listens until the tests end.
@@ -26,6 +26,9 @@ fn pass(mut stream: TcpStream, server: SocketAddr, fault: &Fault) {
     let Some(request) = read(&mut stream) else { return };
     let mut answer = request.send(server);
     fault(&request, &mut answer);
+    if answer.status == 0 {
+        return;
+    }
     let mut head =
         format!("HTTP/1.1 {} X\r\nConnection: close\r\nContent-Length: {}\r\n", answer.status, answer.text.len());
     for (name, value) in &answer.headers {

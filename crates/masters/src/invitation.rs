@@ -76,7 +76,7 @@ impl Act for InviteAgain {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
-pub struct CodeInput {
+pub struct InvitationCodeInput {
     /// The code that you were given.
     invitation_code: Field<Label<100>>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct AcceptInvitation;
 impl Act for AcceptInvitation {
     type Resource = Profile;
     type Answers = Profile;
-    type Input = CodeInput;
+    type Input = InvitationCodeInput;
     type Words = String;
     const NAME: &'static str = "AcceptInvitation";
     const SEGMENT: &'static str = "invitations";
@@ -96,7 +96,7 @@ impl Act for AcceptInvitation {
     const DESCRIPTION: &'static str = "You become a member of the company that invited you. The invitation must have been \
                                        made for the address of your account. Wrong codes are counted like wrong passwords.";
 
-    fn check(input: CodeInput) -> Result<String, FieldErrors> {
+    fn check(input: InvitationCodeInput) -> Result<String, FieldErrors> {
         let mut faults = Faults::default();
         let code = faults.required("invitationCode", input.invitation_code).into_inner();
         faults.finish(code)

@@ -65,7 +65,7 @@ impl Holds {
 
     const fn types(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Amount | Self::Quantity | Self::Price | Self::Percent => ("number", None),
+            Self::Amount | Self::Quantity | Self::Price | Self::Percent => ("number", Some("decimal")),
             Self::Count => ("integer", None),
             Self::Day => ("string", Some("date")),
             Self::Text => ("string", None),
@@ -189,7 +189,9 @@ impl<R: Report> JsonSchema for TotalsOf<R> {
         let form = &R::FORM;
         if !form.names_totals() {
             let about = "Figures of the whole, one for each column that can be added up.";
-            return json_schema!({"type": "object", "additionalProperties": {"type": "number"}, "description": about});
+            return json_schema!({
+                "type": "object", "additionalProperties": {"type": "number", "format": "decimal"}, "description": about
+            });
         }
         let said: Map<String, Value> =
             form.totals.iter().map(|(key, label, holds)| ((*key).to_owned(), holds.schema(label, false))).collect();
@@ -216,12 +218,13 @@ impl<R: Report> JsonSchema for RowOf<R> {
         let about = "One value for each column.";
         let values = if form.varying.is_some() {
             let least = form.columns.len();
-            let kinds = if form.columns.iter().any(|(.., holds)| holds.types().0 == "string") {
-                json!(["number", "string", "null"])
+            let decimal = json!({"type": ["number", "null"], "format": "decimal"});
+            let items = if form.columns.iter().any(|(.., holds)| holds.types().0 == "string") {
+                json!({"anyOf": [decimal, {"type": ["string", "null"]}]})
             } else {
-                json!(["number", "null"])
+                decimal
             };
-            json!({"type": "array", "items": {"type": kinds}, "minItems": least, "description": about})
+            json!({"type": "array", "items": items, "minItems": least, "description": about})
         } else {
             by_place(form.columns.iter().map(|(_, label, holds)| holds.schema(label, true)).collect(), about)
         };

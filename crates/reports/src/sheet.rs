@@ -81,7 +81,7 @@ impl JsonSchema for Cell {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "type": ["number", "string", "null"],
+            "anyOf": [{"type": ["number", "null"], "format": "decimal"}, {"type": ["string", "null"]}],
             "description": "A number (an amount, a quantity, a percentage or a count), a day, a text, or nothing."
         })
     }

@@ -92,7 +92,7 @@ pub mod delivery {
 
     wire_enum! {
         /// What became of an attempt.
-        pub enum DeliveryStatus {
+        pub enum AttemptStatus {
             /// It was asked for, and comes next.
             #[default]
             Waiting = "waiting",
@@ -114,7 +114,7 @@ pub mod delivery {
         pub sequence: Option<i64>,
         pub r#type: String,
         pub attempt: i64,
-        pub status: DeliveryStatus,
+        pub status: AttemptStatus,
         pub at: Instant,
         pub answered: Option<i64>,
         pub ms: Option<i64>,

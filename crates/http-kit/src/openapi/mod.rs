@@ -118,7 +118,7 @@ impl Document {
                 ..Components::default()
             },
             input: settings.clone().with_transform(RecursiveTransform(plain::lists)).for_deserialize().into_generator(),
-            output: settings.for_serialize().into_generator(),
+            output: settings.with_transform(RecursiveTransform(plain::said)).for_serialize().into_generator(),
             examples: Examples::default(),
             lettered,
         }

@@ -6,12 +6,15 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 pub(super) fn said_once(document: &mut Value) {
-    let headers = gathered("headers", headers(document));
+    let headers = gathered("headers", HashSet::new(), headers(document));
     put(document, "headers", headers);
-    let parameters = gathered("parameters", operations(document).flat_map(parameters).collect());
+    // Some make a type of each, in one room with those of records.
+    let records = document.pointer("/components/schemas").and_then(Value::as_object).into_iter();
+    let records = records.flat_map(Map::keys).cloned().collect();
+    let parameters = gathered("parameters", records, operations(document).flat_map(parameters).collect());
     put(document, "parameters", parameters);
     // Last: answers are alike where their headers are.
-    let responses = gathered("responses", operations(document).flat_map(responses).collect());
+    let responses = gathered("responses", HashSet::new(), operations(document).flat_map(responses).collect());
     put(document, "responses", responses);
 }
 
@@ -52,7 +55,7 @@ struct Found<'d> {
 }
 
 /// What stands more than once becomes a reference; answers what is referred to, by its name.
-fn gathered(kind: &str, mut found: Vec<Found<'_>>) -> Map<String, Value> {
+fn gathered(kind: &str, mut taken: HashSet<String>, mut found: Vec<Found<'_>>) -> Map<String, Value> {
     let mut alike: IndexMap<String, Vec<usize>> = IndexMap::new();
     for (place, one) in found.iter().enumerate() {
         alike.entry(one.value.to_string()).or_default().push(place);
@@ -60,7 +63,6 @@ fn gathered(kind: &str, mut found: Vec<Found<'_>>) -> Map<String, Value> {
     let mut several: Vec<Vec<usize>> = alike.into_values().filter(|places| places.len() > 1).collect();
     // What stands most often has the shortest name.
     several.sort_by_key(|places| Reverse(places.len()));
-    let mut taken = HashSet::new();
     let mut said = Map::new();
     for places in several {
         let names = places.first().and_then(|place| found.get(*place)).map(|one| one.names.clone());

@@ -18,9 +18,10 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     let mut parameters = Vec::new();
     let offer = resource.offer(verb);
     if offer.paged {
-        let page = json!({"type": "integer", "minimum": 1, "maximum": LAST_PAGE, "default": 1});
+        let page = json!({"type": "integer", "minimum": 1, "maximum": LAST_PAGE});
         let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE});
-        parameters.push(query_parameter("page", "The page, from 1.", page));
+        // Programs send a default that is said, and a walk by `cursor` takes no page.
+        parameters.push(query_parameter("page", "The page, from 1; the first when absent.", page));
         parameters.push(query_parameter("pageSize", "Records on a page.", size));
     }
     if offer.sorts.is_some() {

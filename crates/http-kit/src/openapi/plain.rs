@@ -37,6 +37,14 @@ pub(super) fn lists(schema: &mut Schema) {
     }
 }
 
+/// An answer leaves nothing to be understood. Who makes classes takes a record with a default for none at all.
+pub(super) fn said(schema: &mut Schema) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|all| all.values_mut()).filter_map(Value::as_object_mut) {
+        property.shift_remove("default");
+    }
+}
+
 /// The words of an alternative that is nothing else, and what is said of them.
 fn of_words(alternative: &Value) -> Option<(Vec<Value>, Option<&str>)> {
     let members: &Map<String, Value> = alternative.as_object()?;
@@ -69,6 +77,16 @@ mod tests {
             "type": "string", "enum": ["view", "edit", "post"]
         });
         assert_eq!(schema, said);
+    }
+
+    #[test]
+    fn what_is_answered_has_no_defaults() {
+        let mut schema = json_schema!({"properties": {
+            "default": {"type": "string"}, "boxes": {"$ref": "#/x", "default": {"salesBase": null}}
+        }});
+        said(&mut schema);
+        let expected = json_schema!({"properties": {"default": {"type": "string"}, "boxes": {"$ref": "#/x"}}});
+        assert_eq!(schema, expected);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(super) struct ConfirmTotp;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(deny_unknown_fields)]
-pub(super) struct CodeInput {
+pub(super) struct AuthenticatorCodeInput {
     /// The code that your authenticator shows.
     code: Field<Text<16>>,
 }
@@ -72,7 +72,7 @@ pub(super) struct CodeInput {
 impl Act for ConfirmTotp {
     type Resource = Profile;
     type Answers = Profile;
-    type Input = CodeInput;
+    type Input = AuthenticatorCodeInput;
     type Words = String;
     const NAME: &'static str = "ConfirmTotp";
     const SEGMENT: &'static str = "totp-confirmation";
@@ -82,7 +82,7 @@ impl Act for ConfirmTotp {
     const DESCRIPTION: &'static str = "From now on a log-in needs a code of it as `totpCode`. Answers ten recovery codes, which \
                                        are shown only now: each is good once in place of such a code.";
 
-    fn check(input: CodeInput) -> Result<String, FieldErrors> {
+    fn check(input: AuthenticatorCodeInput) -> Result<String, FieldErrors> {
         let mut faults = Faults::default();
         let code = faults.required("code", input.code).into_option().unwrap_or_default();
         faults.finish(code)

@@ -7,7 +7,7 @@ use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
 use books::cx::Cx;
-use delivery::DeliveryStatus;
+use delivery::AttemptStatus;
 use kit::extra::{Act, NoWords};
 use kit::master::{self, Columns};
 use kit::rows;
@@ -36,7 +36,7 @@ async fn ask_for(
     let waiting = delivery::Entity::find()
         .filter(delivery::Column::BusinessId.eq(business))
         .filter(delivery::Column::WebhookId.eq(webhook))
-        .filter(delivery::Column::Status.eq(DeliveryStatus::Waiting));
+        .filter(delivery::Column::Status.eq(AttemptStatus::Waiting));
     if waiting.count(&cx.db).await? >= MOST_WAITING {
         let why = format!("{MOST_WAITING} messages wait for this webhook already; ask again once they were sent");
         return Err(Error::conflict(Code::InvalidState, why));
@@ -49,7 +49,7 @@ async fn ask_for(
         sequence: Set(sequence),
         r#type: Set(kind),
         attempt: Set(1),
-        status: Set(DeliveryStatus::Waiting),
+        status: Set(AttemptStatus::Waiting),
         at: Set(cx.now),
         answered: Set(None),
         ms: Set(None),

@@ -1,6 +1,6 @@
 //! What became of what a webhook was told, as it is read.
 
-use super::table::delivery::{self, Column, DeliveryStatus};
+use super::table::delivery::{self, AttemptStatus, Column};
 use super::{Webhooks, table::cursor};
 use crate::clock::Instant;
 use crate::error::Result;
@@ -33,7 +33,7 @@ struct WebhookDelivery {
     /// Which attempt it was, from 1.
     attempt: i64,
     /// What became of it.
-    status: DeliveryStatus,
+    status: AttemptStatus,
     /// When it was made, or asked for.
     at: Instant,
     /// The status that was answered; null where nothing was.

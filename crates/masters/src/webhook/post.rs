@@ -14,7 +14,7 @@ use crate::event::{Event, Wanted, told};
 use crate::ids::{BusinessId, RecordId, UserId};
 use books::cx::Cx;
 use cursor::Column as At;
-use delivery::{Column as Of, DeliveryStatus};
+use delivery::{AttemptStatus, Column as Of};
 use kit::master::{self, Columns};
 use schema::tables::books as heads;
 use sea_orm::ActiveValue::Set;
@@ -140,7 +140,7 @@ pub async fn due(connection: &impl ConnectionTrait, now: Instant) -> Result<Opti
         .await?;
     let ends: HashMap<BusinessId, i64> = ends.into_iter().collect();
     let waiting: Vec<WebhookOf> = delivery::Entity::find()
-        .filter(Of::Status.eq(DeliveryStatus::Waiting))
+        .filter(Of::Status.eq(AttemptStatus::Waiting))
         .select_only()
         .columns([Of::BusinessId, Of::WebhookId])
         .distinct()
@@ -208,7 +208,7 @@ async fn asked_for(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Letter>> {
     let waiting = delivery::Entity::find()
         .filter(Of::BusinessId.eq(row.business_id))
         .filter(Of::WebhookId.eq(row.id))
-        .filter(Of::Status.eq(DeliveryStatus::Waiting))
+        .filter(Of::Status.eq(AttemptStatus::Waiting))
         .order_by_asc(Of::At)
         .order_by_asc(Of::Id)
         .all(&cx.db)
@@ -247,7 +247,7 @@ pub async fn note(cx: &Cx<'_>, id: RecordId, (mail, sent, then): (&Mail, &[Sent]
         return Ok(());
     }
     for one in sent {
-        let status = if one.is_taken { DeliveryStatus::Delivered } else { DeliveryStatus::Failed };
+        let status = if one.is_taken { AttemptStatus::Delivered } else { AttemptStatus::Failed };
         let row = delivery::ActiveModel {
             business_id: Set(business),
             id: Set(one.letter.asked.unwrap_or(RecordId(cx.new_id()))),
