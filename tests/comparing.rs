@@ -71,7 +71,7 @@ fn without<'o>(all: &BTreeSet<String>, some: impl IntoIterator<Item = &'o str>) 
 
 /// What an exploration of twins does not make succeed: what is of more than the company is rehearsed and finds nobody
 /// else, a company with books is never deleted, and one's own account is left alone.
-const DO_NOT_SUCCEED: [&str; 29] = [
+const DO_NOT_SUCCEED: [&str; 28] = [
     "login",
     "acceptInvitation",
     "profileAcceptInvitation",
@@ -82,7 +82,6 @@ const DO_NOT_SUCCEED: [&str; 29] = [
     "businessesEmpty",
     "usersUpdate",
     "usersDelete",
-    "usersHistory",
     "usersInviteAgain",
     "profileChangePassword",
     "profileBeginTotp",

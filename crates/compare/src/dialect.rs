@@ -275,7 +275,8 @@ impl Dialect {
         };
         let query = request.target.split_once('?').map(|(_, query)| query).unwrap_or_default();
         neutral.query = Query(pairs(query));
-        let company_named = operation.company == CompanyIn::Header;
+        // Where a path names the company, nobody reads the header.
+        let company_named = operation.company != CompanyIn::Nowhere;
         for (name, value) in &request.headers {
             let known = name.to_lowercase();
             let is_json = known == "content-type" && value.split(';').next() == Some("application/json");

@@ -48,6 +48,9 @@ pub struct Finding {
     pub shrunk: Option<Shrunk>,
     #[serde(skip)]
     families: IndexSet<String>,
+    /// Which status stood in place of which, where these are told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statuses: Option<String>,
     /// How many other causes the example shows as well.
     #[serde(skip)]
     beside: usize,
@@ -79,7 +82,7 @@ impl Findings {
         for difference in roots {
             let path = pattern(&difference.path);
             if seen.insert(path.clone()) {
-                self.see(compared, path, difference.kind, beside);
+                self.see(compared, (path, self.statuses(difference)), difference.kind, beside);
             }
         }
         let since: IndexSet<&str> = compared.differences.iter().filter_map(|one| one.follows.as_deref()).collect();
@@ -103,9 +106,19 @@ impl Findings {
         self.found.iter().position(|one| one.path == path && one.operations.contains_key(operation))
     }
 
-    fn see(&mut self, compared: &Compared, path: String, kind: Kind, beside: usize) {
+    /// Where a run goes on for days, one status in place of another is a cause of its own: behind a harmless one nobody would see
+    /// the next.
+    fn statuses(&self, difference: &Difference) -> Option<String> {
+        let of = |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
+        let is_told_apart = self.now.is_some() && difference.path == "status";
+        is_told_apart.then(|| format!("{} and {}", of(&difference.left), of(&difference.right)))
+    }
+
+    fn see(&mut self, compared: &Compared, (path, statuses): (String, Option<String>), kind: Kind, beside: usize) {
         let is_own = is_of_record(&path);
-        let is_same = |one: &Finding| one.path == path && (!is_own || one.families.contains(&compared.family));
+        let is_same = |one: &Finding| {
+            one.path == path && one.statuses == statuses && (!is_own || one.families.contains(&compared.family))
+        };
         let operation = &compared.request.operation;
         let goes_on = self.now.is_some();
         let is_full = goes_on && self.found.len() >= MOST_CAUSES;
@@ -126,6 +139,7 @@ impl Findings {
                 example: Box::new(if goes_on { bounded(compared) } else { compared.clone() }),
                 shrunk: None,
                 families: IndexSet::from([compared.family.clone()]),
+                statuses,
                 beside,
             });
             return;
@@ -147,7 +161,9 @@ impl Findings {
     pub fn told(&self) -> Vec<Finding> {
         let mut told: Vec<Finding> = Vec::new();
         for finding in &self.found {
-            let alike = |one: &&Finding| one.path == finding.path && one.kind == finding.kind;
+            let alike = |one: &&Finding| {
+                one.path == finding.path && one.kind == finding.kind && one.statuses == finding.statuses
+            };
             let families: usize = self.found.iter().filter(alike).map(|one| one.families.len()).sum();
             match told.iter_mut().find(|one| alike(&&**one)).filter(|_| families >= MANY) {
                 Some(first) => first.join(finding),
@@ -156,6 +172,9 @@ impl Findings {
         }
         for finding in &mut told {
             finding.name = format!("{} {}", finding.who(), finding.path);
+            if let Some(statuses) = &finding.statuses {
+                finding.name = format!("{} {statuses}", finding.name);
+            }
         }
         // What came of a cause never precedes it.
         told.sort_by_key(|one| std::cmp::Reverse(one.answers + one.consequences));

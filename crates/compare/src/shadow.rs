@@ -38,6 +38,7 @@ pub enum NotAsked {
     NoTime,
     Unanswered,
     NeverAtRest,
+    Ended,
 }
 
 impl NotAsked {
@@ -55,6 +56,7 @@ impl NotAsked {
             Self::NoTime => "the server had no time for it",
             Self::Unanswered => "the other side did not answer",
             Self::NeverAtRest => "the books never rested",
+            Self::Ended => "it waited when the tool ended",
         }
     }
 }
@@ -115,6 +117,17 @@ impl Standing {
 
     pub fn passes_over(&mut self, why: NotAsked) {
         *self.not_asked.entry(why.words().to_owned()).or_default() += 1;
+    }
+
+    /// Nothing that was seen is forgotten: what was not asked by the end was not asked. On a copy of the books it is missing, for
+    /// nobody knows any more what of it was a write.
+    pub fn ends(&mut self, is_on_copy: bool) {
+        let told: u64 = self.unanswered + self.asked + self.not_asked.values().sum::<u64>();
+        let left = self.seen.saturating_sub(told);
+        if left > 0 {
+            *self.not_asked.entry(NotAsked::Ended.words().to_owned()).or_default() += left;
+            self.missing += if is_on_copy { left } else { 0 };
+        }
     }
 
     /// In a sentence.
@@ -258,7 +271,9 @@ impl Shadow {
         if operation.id == LOGIN {
             return Err(NotAsked::LogIn);
         }
-        if operation.company != CompanyIn::Nowhere && neutral.business.is_none() {
+        // Each dialect has its own way to read blanks about a name.
+        let names_one = neutral.business.as_deref().is_some_and(|name| !name.is_empty() && name.trim() == name);
+        if operation.company != CompanyIn::Nowhere && !names_one {
             return Err(NotAsked::NoCompany);
         }
         let accepts = request.header("accept").unwrap_or_default();
@@ -385,6 +400,15 @@ fn hushed(compared: &mut Compared, passed: &Passed, origins: &[String; 2]) {
         None => target.to_owned(),
     };
     of_query(&mut discretion, &passed.target);
+    if compared.verdict == Verdict::Different {
+        // As it was sent: what is shown of it has its secrets masked already, and nobody would know what else repeats them.
+        for body in passed.request().and_then(|request| request.body) {
+            discretion.body("application/json", &body);
+        }
+        for answer in passed.answer() {
+            discretion.body(answer.header("content-type").unwrap_or_default(), &answer.body);
+        }
+    }
     for exchange in [&mut compared.left, &mut compared.right] {
         let request = &mut exchange.request;
         request.target = of_query(&mut discretion, &request.target);

@@ -14,6 +14,7 @@ use kit::operation::ReplyKind;
 use kit::operation::ResourceOperations;
 use ring::digest;
 use schema::idempotency::{Entity, Model};
+use schema::key::ResourceKey;
 use sea_orm::{ConnectionTrait, EntityTrait};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -35,6 +36,14 @@ pub(crate) struct Claim {
     pub(crate) answering: &'static ResourceOperations,
     /// When, by the time that the books were served.
     pub(crate) at: Instant,
+}
+
+impl Claim {
+    /// Whether what is answered lies in the company that is asked. One company may answer that another was made.
+    fn is_about_its_own(&self, record: RecordId) -> bool {
+        let is_company = self.answering.key == ResourceKey::Businesses;
+        !is_company || self.company.is_none_or(|company| company.0 == record.0)
+    }
 }
 
 /// What was kept by a key, where it is not too old by now.
@@ -100,7 +109,7 @@ pub(crate) fn kept(claim: &Claim, reply: &Reply) -> Result<Model> {
         outcome: serde_json::to_string(reply).map_err(Error::internal)?,
         created_at: claim.at,
         business_id: claim.company,
-        record_id: reply.record.map(|(id, _)| id),
+        record_id: reply.record.map(|(id, _)| id).filter(|id| claim.is_about_its_own(*id)),
     })
 }
 

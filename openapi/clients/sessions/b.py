@@ -119,6 +119,8 @@ async def awaited() -> str:
 
 
 assert asyncio.run(awaited()) == "Runner"
+# A loop that is over takes its connections along.
+assert asyncio.run(awaited()) == "Runner"
 
 # Its session ends, and another one begins; one that would end soon is not waited for.
 ask(profile_log_out.sync, client=books)

@@ -105,6 +105,11 @@ assert.deepEqual(await sessions(), before);
 later += 59.5 * 60 * 1000;
 assert.notDeepEqual(await sessions(), before);
 
+// What was just given is used, even where the clock runs away.
+let runaway = 0;
+const hasty = duet({ ...who, now: () => (runaway += 1e9) });
+assert.equal((await hasty.get("/auth/me")).email, user);
+
 // Nothing is waited for that takes too long, and nobody there is a failure like any other.
 const nobody = { ...who, user: "nobody@example.test", password: "wrong", longestWait: 0 };
 let guess = await refused(401, "unauthenticated", duet(nobody).get("/auth/me"));

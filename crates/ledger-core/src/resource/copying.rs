@@ -275,11 +275,56 @@ impl Opening<'_, '_> {
                 apart.push(account.code.clone());
             }
         }
-        if apart.is_empty() {
-            return Ok(());
+        if !apart.is_empty() {
+            apart.sort();
+            return Err(refused(&format!("{} would come to something else", apart.join(", "))));
         }
-        apart.sort();
-        Err(refused(&format!("{} would come to something else", apart.join(", "))))
+        let (owed, theirs) = (self.owed(self.cx).await?, self.owed(copy).await?);
+        if owed != theirs {
+            return Err(refused(
+                "what is open with single parties would be other, since no exchange rate says it exactly",
+            ));
+        }
+        let (stored, theirs) = (self.stored(self.cx).await?, self.stored(copy).await?);
+        if stored != theirs {
+            return Err(refused(
+                "what single items are worth would be other, since no cost of a piece says it exactly",
+            ));
+        }
+        Ok(())
+    }
+
+    /// A record, as it is called in the copy.
+    fn there(&self, of: &Cx<'_>, id: RecordId) -> Result<RecordId> {
+        if of.business_id()? == self.business.id { Ok(id) } else { self.copied.id(id) }
+    }
+
+    /// What is open with each party, on each account, in each currency.
+    async fn owed(&self, of: &Cx<'_>) -> Result<BTreeMap<(RecordId, RecordId, String), (i64, i64)>> {
+        let rows = party_balances::Entity::find()
+            .filter(party_balances::Column::BusinessId.eq(of.business_id()?))
+            .models(&of.db)
+            .await?;
+        let aliases = of.aliases()?;
+        let mut owed: BTreeMap<_, (i64, i64)> = BTreeMap::new();
+        for row in rows {
+            let key = (self.there(of, aliases.of(row.party_id))?, self.there(of, row.account_id)?, row.currency);
+            let sum = owed.entry(key).or_default();
+            let more = |sum: i64, by: i64| sum.checked_add(by).ok_or_else(Error::too_large);
+            *sum = (more(sum.0, row.currency_amount.units())?, more(sum.1, row.amount.units())?);
+        }
+        owed.retain(|_, sums| *sums != (0, 0));
+        Ok(owed)
+    }
+
+    /// How much there is of each item, and what it is worth.
+    async fn stored(&self, of: &Cx<'_>) -> Result<BTreeMap<RecordId, (i64, i64)>> {
+        let rows = stock::Entity::find().filter(stock::Column::BusinessId.eq(of.business_id()?)).models(&of.db).await?;
+        let stored =
+            rows.into_iter().map(|row| Ok((self.there(of, row.item_id)?, (row.quantity.units(), row.value.units()))));
+        let mut stored: BTreeMap<_, _> = stored.collect::<Result<_>>()?;
+        stored.retain(|_, held| *held != (0, 0));
+        Ok(stored)
     }
 }
 

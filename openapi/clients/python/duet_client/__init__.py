@@ -30,7 +30,8 @@ def connect_to_a(url: str, **options: Unpack[Options]) -> ClientOfA:
 def ask(operation: Callable[P, T | None], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """What an operation answers. Failures are raised before, so there always is something."""
     answer = operation(*args, **kwargs)
-    assert answer is not None
+    if answer is None:
+        raise DuetError(0, "unreadable", "The answer is none that the server's documents foresee")
     return answer
 
 
@@ -49,11 +50,13 @@ def each(operation: Callable[..., _Page[T] | None], /, **given: Any) -> Iterator
 @overload
 def each(operation: Callable[..., _Envelope[T] | None], /, **given: Any) -> Iterator[T]: ...
 def each(operation: Callable[..., Any], /, **given: Any) -> Iterator[Any]:
-    """All records of a list, page after page: none twice, and none left out, whatever comes and goes meanwhile."""
+    """All records of a list, page after page. Where they are sorted by what does not change, none comes twice or is left out."""
     cursor: str | None = ""
     while cursor is not None:
         page = operation(**given, cursor=cursor)
         # Dialect A has the page within an envelope.
         page = getattr(page, "data", page)
+        if page is None:
+            raise DuetError(0, "unreadable", "The answer is none that the server's documents foresee")
         yield from page.items
         cursor = page.pagination.next_cursor or None

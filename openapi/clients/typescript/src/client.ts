@@ -1,7 +1,7 @@
 /** A client of one dialect, typed by its document: an answer is what was asked for, and every failure is thrown. */
 
 import createClient, { type Client, type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
-import { type Dialect, type Options, session } from "./session.js";
+import { type Dialect, DuetError, type Options, session } from "./session.js";
 
 type Verb = "get" | "post" | "put" | "delete";
 type Media = "application/json";
@@ -61,7 +61,7 @@ export class Duet<Paths extends object> {
     return this.#answer<Answer<Operation<Paths, P, "delete">, I>>("DELETE", path, init);
   }
 
-  /** All records of a list, page after page: none twice, and none left out, whatever comes and goes meanwhile. */
+  /** All records of a list, page after page. Where they are sorted by what does not change, none comes twice or is left out. */
   async *each<P extends Lists<Paths> & With<Paths, "get">, I extends Init<Paths, P, "get">>(
     path: P,
     ...init: Rest<I>
@@ -71,15 +71,25 @@ export class Duet<Paths extends object> {
     let cursor: string | null = "";
     while (cursor !== null) {
       const params = { ...said.params, query: { ...said.params?.query, cursor } };
-      const answer: Page | { data: Page } = await this.#answer("GET", path, [{ ...said, params }]);
-      const page: Page = "data" in answer ? answer.data : answer;
+      const answer: Partial<Page> & { data?: Page } = (await this.#answer("GET", path, [{ ...said, params }])) ?? {};
+      const page = answer.data ?? answer;
+      if (!Array.isArray(page.items)) throw unreadable();
       yield* page.items as One[];
-      cursor = page.pagination.nextCursor ?? null;
+      cursor = page.pagination?.nextCursor ?? null;
     }
   }
 
   async #answer<T>(verb: "GET" | "POST" | "PUT" | "DELETE", path: PropertyKey, init: readonly unknown[]): Promise<T> {
     const ask = this.raw[verb] as (path: PropertyKey, ...init: readonly unknown[]) => Promise<{ data?: unknown }>;
-    return (await ask(path, ...init)).data as T;
+    try {
+      return (await ask(path, ...init)).data as T;
+    } catch (failure) {
+      // Their text shows what was read.
+      throw failure instanceof SyntaxError ? unreadable() : failure;
+    }
   }
+}
+
+function unreadable(): DuetError {
+  return new DuetError(0, "unreadable", "The answer is not what the server's documents say");
 }

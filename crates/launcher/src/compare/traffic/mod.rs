@@ -46,6 +46,11 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
             "--page {page}: the page shows what is in the books, to this machine alone"
         )));
     }
+    for path in [&options.html, &options.junit].into_iter().flatten().filter(|_| traffic.shadow) {
+        // Whoever looks at it in three days learns today that it cannot be written.
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|error| Stop::Failed(format!("cannot write {}: {error}", path.display())))?;
+    }
     let (origin, base) = split_url(to).map_err(Stop::Misused)?;
     let is_of_api = !base.trim_matches('/').is_empty();
     let shadow = if traffic.shadow { Some(shadow_of(options, to, &origin, is_of_api).await?) } else { None };
@@ -56,6 +61,7 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
     let state = traffic.state.as_deref().map(|folder| State::of(folder, &left, &right)).transpose()?;
     if let Some(state) = &state {
         let goes_on = state.go_on(&watched, &known)?;
+        watched.standing().ends(shadow.as_ref().is_some_and(Planned::follows));
         if goes_on && shadow.as_ref().is_some_and(Planned::follows) {
             warn("what was written since the last start ended is missing in the copy; make it anew if there was any");
         }
@@ -126,6 +132,9 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
     if let Some(written) = written {
         written.within(LAST).await;
     }
+    if traffic.shadow {
+        watched.standing().ends(follows);
+    }
     if let Some(state) = &state {
         state.save(&watched, &known);
     }
@@ -187,12 +196,12 @@ fn told(options: &CompareOptions, watched: &Watched) -> Result<ExitCode, Stop> {
     if options.traffic.shadow {
         let files =
             [(&options.html, finished as fn(&Watched) -> String), (&options.junit, |watched| watched.report().junit())];
+        say(&if options.json { watched.json().to_string() } else { watched.text() });
         for (path, text) in files {
             if let Some(path) = path {
                 super::write(path, &text(watched))?;
             }
         }
-        say(&if options.json { watched.json().to_string() } else { watched.text() });
     } else {
         let standing = watched.standing().clone();
         say(&if options.json {
@@ -205,9 +214,14 @@ fn told(options: &CompareOptions, watched: &Watched) -> Result<ExitCode, Stop> {
         });
     }
     let standing = watched.standing();
-    let silent = NotAsked::Unanswered.words();
-    if standing.asked == 0 && standing.not_asked.contains_key(silent) {
-        return Err(Stop::Failed(format!("nothing was compared: {silent}")));
+    let silent = [NotAsked::Unanswered, NotAsked::Ended].map(NotAsked::words);
+    if let Some(why) = silent.iter().find(|why| standing.asked == 0 && standing.not_asked.contains_key(**why)) {
+        return Err(Stop::Failed(format!("nothing was compared: {why}")));
+    }
+    if standing.missing > 0 && standing.different == 0 {
+        return Err(Stop::Failed(
+            "the copy misses writes, so that nothing differs in it says little: make it anew".into(),
+        ));
     }
     Ok(if standing.different == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -5,22 +5,26 @@
 
 use crate::account::keepers::settle;
 use crate::error::{Code, Error, Result};
-use crate::ids::{BusinessId, RecordId};
+use crate::ids::{BusinessId, RecordId, UserId};
 use crate::permission;
 use crate::stored::AsJson;
 use crate::texts::search_key;
 use answers::Ask;
 use books::BEFORE_THE_FIRST;
+use books::auth::user::{self, UserStatus};
 use books::cx::Cx;
 use rules::account::AccountType;
 use schema::address::search_text;
 use schema::fiscal_year::FiscalYearStatus;
 use schema::rights::Role;
+use schema::tables::{party_balances, stock};
 use schema::{
     account, business, exchange_rate, fiscal_year, item, membership, number_series, party, payment_term,
     permission as sets, tax_code,
 };
-use sea_orm::{ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder};
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What people typed beside the names and numbers of the chart.
@@ -118,15 +122,23 @@ impl<'c, 'x> Anew<'c, 'x> {
 
     /// Refuses what would keep others waiting for long.
     pub(super) async fn check_bounds(&self) -> Result<()> {
-        let items = item::Entity::find().filter(item::Column::BusinessId.eq(self.from)).count(&self.cx.db).await?;
-        let parties = party::Entity::find().filter(party::Column::BusinessId.eq(self.from)).count(&self.cx.db).await?;
-        let rates = exchange_rate::Entity::find().filter(exchange_rate::Column::BusinessId.eq(self.from));
-        let accounts = account::Entity::find().filter(account::Column::BusinessId.eq(self.from));
-        let all = items + parties + rates.count(&self.cx.db).await? + accounts.count(&self.cx.db).await?;
+        let mut all = 0;
+        macro_rules! count {
+            ($($table:ident),*) => {$(
+                let of = $table::Entity::find().filter($table::Column::BusinessId.eq(self.from));
+                all += of.count(&self.cx.db).await?;
+            )*};
+        }
+        count!(account, tax_code, payment_term, number_series, fiscal_year, exchange_rate, sets);
+        if self.texts == Texts::LeftBehind {
+            count!(item, party, party_balances, stock);
+        } else {
+            count!(membership);
+        }
         if all <= MOST {
             return Ok(());
         }
-        let why = format!("The company has {all} accounts, items, parties and rates; at most {MOST} are copied");
+        let why = format!("{all} records and balances of the company would come over; at most {MOST} do at once");
         Err(Error::conflict(Code::Conflict, why))
     }
 
@@ -242,12 +254,23 @@ impl<'c, 'x> Anew<'c, 'x> {
         }
         self.put(rows).await?;
         let members = membership::Entity::find().filter(membership::Column::BusinessId.eq(self.from));
-        let members = members.models(&self.cx.db).await?.into_iter();
-        let rows = members.map(|member| membership::Model {
-            business_id: self.to,
-            user_id: member.user_id,
-            permission_id: self.id(member.permission_id),
-        });
+        let members = members.models(&self.cx.db).await?;
+        // Whoever is only invited holds a code of the other company.
+        let invited: HashSet<UserId> = user::Entity::find()
+            .select_only()
+            .column(user::Column::Id)
+            .filter(user::Column::Id.is_in(members.iter().map(|member| member.user_id)))
+            .filter(user::Column::Status.eq(UserStatus::Invited))
+            .column_of(&self.cx.db)
+            .await?
+            .into_iter()
+            .collect();
+        let rows =
+            members.into_iter().filter(|member| !invited.contains(&member.user_id)).map(|member| membership::Model {
+                business_id: self.to,
+                user_id: member.user_id,
+                permission_id: self.id(member.permission_id),
+            });
         let rows = rows.collect();
         self.put(rows).await
     }

@@ -48,9 +48,21 @@ pub(super) fn check_stays(row: &table::Model, draft: &mut Columns<Column>) -> Re
         }
         _ => {
             draft.replace(Column::IsTrial, is_trial);
-            Ok(())
+            check_rests(row, draft)
         }
     }
+}
+
+/// A trial that is archived may have another in its place, so it stays archived: else whoever empties it could go on with both.
+fn check_rests(row: &table::Model, draft: &Columns<Column>) -> Result<()> {
+    let goes_on = draft.get(Column::Status).is_some_and(|said| *said != Kept::from(BusinessStatus::Archived));
+    if row.is_trial && row.status == BusinessStatus::Archived && goes_on {
+        return Err(Error::field(
+            "status",
+            "must stay archived: a trial that rests does not go on; copy it, or make another",
+        ));
+    }
+    Ok(())
 }
 
 /// The company, where it is a trial.
@@ -85,9 +97,18 @@ async fn write(cx: &Cx<'_>, row: table::Model, columns: Vec<(Column, SimpleExpr)
     Ok(after)
 }
 
+fn check_active(row: &table::Model) -> Result<()> {
+    if row.status != BusinessStatus::Archived {
+        return Ok(());
+    }
+    let why = "It is archived: a trial that was emptied rests, and goes on in the company that took its place";
+    Err(Error::conflict(Code::InvalidState, why))
+}
+
 async fn tell(cx: &Cx<'_>, id: RecordId, day: Option<Day>) -> Result<BusinessView> {
     let row = trial(cx, id, "told what today is").await?;
     cx.check_expectation(id, row.version)?;
+    check_active(&row)?;
     if row.told_today == day {
         return rows::one_view::<Businesses>(cx, row).await;
     }
@@ -261,10 +282,7 @@ impl Act for Empty {
         if *name != row.name {
             return Err(Error::field("name", format!("must be the name of the company: {}", quoted(&row.name))));
         }
-        if row.status == BusinessStatus::Archived {
-            let why = "It is archived: what was emptied rests, and goes on in the company that took its place";
-            return Err(Error::conflict(Code::InvalidState, why));
-        }
+        check_active(&row)?;
         // What it is called elsewhere means the one in its place from now on.
         let rests = vec![
             (Column::Status, Expr::value(BusinessStatus::Archived)),
@@ -272,6 +290,7 @@ impl Act for Empty {
         ];
         write(cx, row.clone(), rests).await?;
         let mut anew = Anew::of(cx, row.id, Texts::AsTheyAre);
+        anew.check_bounds().await?;
         let made = anew.company(&row, name).await?;
         anew.how_books_are_kept().await?;
         anew.people().await?;
