@@ -402,10 +402,10 @@ fn hushed(compared: &mut Compared, passed: &Passed, origins: &[String; 2]) {
     of_query(&mut discretion, &passed.target);
     if compared.verdict == Verdict::Different {
         // As it was sent: what is shown of it has its secrets masked already, and nobody would know what else repeats them.
-        for body in passed.request().and_then(|request| request.body) {
+        if let Some(body) = passed.request().and_then(|request| request.body) {
             discretion.body("application/json", &body);
         }
-        for answer in passed.answer() {
+        if let Some(answer) = passed.answer() {
             discretion.body(answer.header("content-type").unwrap_or_default(), &answer.body);
         }
     }
