@@ -46,11 +46,7 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
             "--page {page}: the page shows what is in the books, to this machine alone"
         )));
     }
-    for path in [&options.html, &options.junit].into_iter().flatten().filter(|_| traffic.shadow) {
-        // Whoever looks at it in three days learns today that it cannot be written.
-        let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        opened.map_err(|error| Stop::Failed(format!("cannot write {}: {error}", path.display())))?;
-    }
+    check_written(options)?;
     let (origin, base) = split_url(to).map_err(Stop::Misused)?;
     let is_of_api = !base.trim_matches('/').is_empty();
     let shadow = if traffic.shadow { Some(shadow_of(options, to, &origin, is_of_api).await?) } else { None };
@@ -139,6 +135,15 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
         state.save(&watched, &known);
     }
     told(options, &watched)
+}
+
+/// Whoever looks at a report in three days learns today that it cannot be written.
+fn check_written(options: &CompareOptions) -> Result<(), Stop> {
+    for path in [&options.html, &options.junit].into_iter().flatten().filter(|_| options.traffic.shadow) {
+        let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|error| Stop::Failed(format!("cannot write {}: {error}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// What asks the other side, and when it is done.
