@@ -121,6 +121,14 @@ const TABLE: &[(&str, &str)] = &[
         "R=$(curl h/a/api/b1/parties)\necho \"$R\" | jq .data.pagination\n",
         "R=$(curl h/b/api/parties -H 'X-Business-Id: b1')\necho \"$R\" | jq .pagination\n",
     ),
+    (
+        "R=$(curl h/b/api/parties -H 'X-Business-Id: b1')\necho \"$R\" | jq '{n: .pagination, items}'\n",
+        "R=$(curl h/a/api/b1/parties)\necho \"$R\" | jq '.data | {n: .pagination, items}'\n",
+    ),
+    (
+        r"curl h/a/api/b1/batch -d @all.json | jq '.data.results[0].body.data.id'",
+        r"curl h/b/api/batch -H 'X-Business-Id: b1' -d @all.json | jq '.results[0].body.id'",
+    ),
     // Files of requests.
     (
         "@base = http://h\n### all\nGET {{base}}/a/api/{{business}}/parties?q=x HTTP/1.1\nAccept: application/json\n\n### log in\nPOST {{base}}/a/api/Users/login\nContent-Type: application/json\n\n{\n  \"credential\": \"{{who}}\"\n}\n\n> {% client.global.set(\"t\", response.body.data.accessToken); %}\n",
@@ -192,10 +200,14 @@ fn what_cannot_be_translated_is_said_with_its_line() {
         ),
         ("curl http://h/a/api/b1/parties\necho `date", "2: there is no ` to close it"),
         ("curl http://h/a/api/b1/parties\necho 'open", "2: a ' is not closed"),
+        ("curl http://h/b/api/parties -H 'X-Business-Id: b'\necho $R | jq .items", "2: if `jq` reads an answer here"),
         (
-            "R=$(curl http://h/b/api/parties -H 'X-Business-Id: b')\necho $R | jq .items",
-            "2: if `jq` reads an answer here",
+            "curl http://h/b/api/auth/login -d '{\"email\":\"jo@h.example\"}' | jq .expiresAt",
+            "1: `expiresAt` is in the answer of a log-in of Dialect B alone",
         ),
+        ("curl http://h/a/api/b1/parties | grep -q '\"success\":true'", "1: `grep` looks for `success`"),
+        ("curl http://h/a/api/b1/parties\nwget http://h/a/api/b1/items", "2: `wget` names an address of Dialect A"),
+        ("curl http://h/a/api/b1/parties | something-new", "1: `something-new` reads the answer by itself"),
     ] {
         let found = warnings(&edited(given));
         assert!(found.iter().any(|one| one.starts_with(expected)), "{given}: {found:?}");

@@ -1,15 +1,19 @@
 //! A request of one dialect in the words of the other, with what changes said. A text of them is changed where they stand:
 //! everything else in it stays as it was typed.
 
+mod answers;
 mod collections;
 mod commands;
+mod jq;
 mod json;
 mod letters;
 mod moved;
 mod readers;
 mod requests;
+mod scripts;
 mod shell;
 mod tests_of_edits;
+mod tests_of_readers;
 mod windows;
 
 use crate::batch::har_request;

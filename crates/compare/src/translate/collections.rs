@@ -5,7 +5,7 @@ use super::commands::log_in;
 use super::json::{Kind, Node};
 use super::letters::{Edits, Letter, Lines, Part, Quoting, said, trimmed, written};
 use super::moved::{Asked, Header, Moved, Stays, in_full};
-use super::readers::Places;
+use super::readers::{Kind as Answers, Places};
 use super::{Edited, Told, Translator};
 
 pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, most: usize) -> Result<Edited, String> {
@@ -28,23 +28,35 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
     }
     let lines = Lines::of(text);
     let line_of = |at: usize| lines.at(at);
-    let mut has_answers = None;
+    let (mut has_answers, mut first) = (None, None);
     for entry in requests {
         let Some(request) = entry.member("request") else { continue };
         let line = line_of(request.written.start);
         match one(translator, text, request, to, &mut edits) {
             Ok(moved) => {
-                let (places, is_login) = (Places::of(moved.from, moved.to), moved.is_login());
+                let places = moved.places();
                 let name = moved.from.name.clone();
                 edited.told.push(Told::of(line, moved));
-                scripts(entry, &places, is_login, &line_of, &mut edits, &mut edited);
-                let answer = entry.at(&["response", "content", "text"]);
+                scripts(entry, &places, &line_of, &mut edits, &mut edited);
+                first.get_or_insert(places);
+                let examples = entry.member("response").map(Node::elements).and_then(<[Node]>::first);
+                let answer = entry.at(&["response", "content", "text"]).or(examples);
                 has_answers = has_answers.or(answer.map(|answer| (line_of(answer.written.start), name)));
             }
             Err(Stays::Already) => edited.already += 1,
             Err(Stays::Unknown(why)) => edited.told.push(Told::unknown(line, why)),
         }
     }
+    // What is done with each answer of a folder, or of all of them.
+    if let Some(mut places) = first {
+        places.kind = Answers::Record;
+        let mut folders = Vec::new();
+        gather_folders(&file, &mut folders);
+        for folder in folders {
+            scripts(folder, &places, &line_of, &mut edits, &mut edited);
+        }
+    }
+    edited.told.sort_by_key(|one| one.line);
     if let Some((line, name)) = has_answers {
         edited.told.push(Told::unknown(line, format!("recorded answers stay as they were, those of {name}")));
     }
@@ -59,6 +71,15 @@ fn gather<'n>(items: &'n Node, found: &mut Vec<&'n Node>) {
             Some(inner) => gather(inner, found),
             None => found.push(item),
         }
+    }
+}
+
+/// A collection and its folders.
+fn gather_folders<'n>(item: &'n Node, found: &mut Vec<&'n Node>) {
+    let Some(inner) = item.member("item") else { return };
+    found.push(item);
+    for item in inner.elements() {
+        gather_folders(item, found);
     }
 }
 
@@ -210,22 +231,22 @@ fn add(parts: &[Part], headers: Option<&Node>, request: &Node, text: &str, edits
 }
 
 /// What a collection does with an answer.
-fn scripts(
-    item: &Node,
-    places: &Places,
-    is_login: bool,
-    line_of: &dyn Fn(usize) -> usize,
-    edits: &mut Edits,
-    edited: &mut Edited,
-) {
+fn scripts(item: &Node, places: &Places, line_of: &dyn Fn(usize) -> usize, edits: &mut Edits, edited: &mut Edited) {
     for event in item.member("event").map(Node::elements).unwrap_or_default() {
-        for words in event.at(&["script", "exec"]).map(Node::elements).unwrap_or_default() {
-            let Some(letters) = words.letters() else { continue };
-            let read = places.script(&said(letters), is_login);
+        let Some(exec) = event.at(&["script", "exec"]) else { continue };
+        // A script is a list of its lines, or all of it in one text.
+        let nodes = if exec.letters().is_some() { std::slice::from_ref(exec) } else { exec.elements() };
+        let lines: Vec<(&Node, &[Letter])> = nodes
+            .iter()
+            .filter_map(|node| Some((node, node.letters()?)))
+            .flat_map(|(node, letters)| letters.split(|letter| letter.is('\n')).map(move |line| (node, line)))
+            .collect();
+        let words: Vec<String> = lines.iter().map(|(_, letters)| said(letters)).collect();
+        for ((node, letters), read) in lines.iter().zip(super::scripts::read(places, &words)) {
             for (place, new) in read.changes {
                 edits.replace(&letters[place], &[Part::Words(new)]);
             }
-            let line = line_of(words.written.start);
+            let line = line_of(node.written.start);
             edited.told.extend(read.warnings.into_iter().map(|why| Told::unknown(line, why)));
         }
     }

@@ -1,5 +1,6 @@
 //! `curl` commands in a script, changed where they stand.
 
+use super::answers::{Answered, BEFORE, Flow, Follower};
 use super::letters::{Edits, Letter, Lines, Part, Quoting, said, trimmed, written};
 use super::moved::{Asked, Header, Moved, Stays, in_full, shown};
 use super::readers::Places;
@@ -7,6 +8,7 @@ use super::shell::{Command, Word};
 use super::{Edited, Told, Translator, shell, windows};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Options of curl that take a value, by their letters.
 const SHORT: &str = "AbcCdDeEFhHKmoPQrtTuUwxXyYz";
@@ -63,6 +65,10 @@ struct Curl<'w> {
     headers: Vec<(&'w [Letter], Range<usize>)>,
     bodies: Vec<&'w [Letter]>,
     in_query: bool,
+    /// Where the answer is written to.
+    file: Option<&'w [Letter]>,
+    /// Whether something about the request is written behind its answer.
+    writes_status: bool,
     /// Why it is none that the API takes.
     refused: Option<&'static str>,
 }
@@ -75,11 +81,12 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
     let line_of = |at: usize| lines.at(at);
     let mut edited = Edited::default();
     let mut edits = Edits::default();
-    // What the pipelines of requests answer.
-    let mut answering: HashMap<usize, (Places, bool)> = HashMap::new();
+    let mut answered: HashMap<usize, Answered> = HashMap::new();
+    let mut all: Vec<Rc<Places>> = Vec::new();
     let mut count = 0;
-    for command in &commands {
+    for (place, command) in commands.iter().enumerate() {
         let Some(start) = curl_at(&command.words) else { continue };
+        let answers = answered.entry(place).or_default();
         for curl in read(&command.words[start..]) {
             count += 1;
             if count > most {
@@ -87,20 +94,41 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
             }
             let line = line_of(command.words[start].written.start);
             let variable = if is_windows { "%BUSINESS%" } else { "$BUSINESS" };
+            let file =
+                curl.file.map(|file| in_full(file, text)).filter(|file| !["-", "/dev/stdout"].contains(&&**file));
+            answers.file = answers.file.take().or(file);
             match one(translator, text, &curl, command, to, variable, &mut edits) {
                 Ok(moved) => {
-                    let places = Places::of(moved.from, moved.to);
-                    let is_login = moved.is_login();
-                    let known = answering.entry(command.pipeline).or_insert((places, is_login));
-                    known.1 |= is_login;
+                    let places = Rc::new(moved.places());
+                    if !all.iter().any(|known| known.kind == places.kind) && !places.is_bare {
+                        all.push(Rc::clone(&places));
+                    }
+                    if curl.method.as_deref() != Some("HEAD") {
+                        let flow = Flow {
+                            spot: places.answer(),
+                            places,
+                            is_sure: true,
+                            has_status: curl.writes_status && answers.file.is_none(),
+                        };
+                        answers.flow = Some(match answers.flow.take() {
+                            Some(other) => Flow { spot: other.spot.or(flow.spot), ..flow },
+                            None => flow,
+                        });
+                    }
                     edited.told.push(Told::of(line, moved));
                 }
                 Err(Stays::Already) => edited.already += 1,
-                Err(Stays::Unknown(why)) => edited.told.push(Told::unknown(line, why)),
+                Err(Stays::Unknown(why)) => {
+                    let is_hidden = |url: &&Word| url.letters.iter().any(|letter| letter.is_opaque());
+                    answers.is_unknown |= curl.urls.iter().any(is_hidden);
+                    edited.told.push(Told::unknown(line, why));
+                }
             }
         }
     }
-    readers(&commands, &answering, &line_of, &mut edits, &mut edited);
+    let follower =
+        Follower { translator, text, commands: &commands, answered: &answered, target: *to, line_of: &line_of, all };
+    edited.told.extend(follower.follow(&mut edits));
     if let Some((at, why)) = failed {
         edited.told.push(Told::unknown(line_of(at), format!("{why}; what comes behind it is as it was")));
     }
@@ -111,8 +139,6 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
 
 /// Where `curl` stands in a command: behind what only says how it is run.
 fn curl_at(words: &[Word]) -> Option<usize> {
-    let before =
-        ["sudo", "time", "exec", "command", "env", "then", "do", "else", "elif", "if", "while", "until", "!", "{", "@"];
     for (place, word) in words.iter().enumerate() {
         let word = said(&word.letters);
         if ["curl", "curl.exe", "@curl"].contains(&word.as_str()) || word.ends_with("/curl") {
@@ -121,7 +147,7 @@ fn curl_at(words: &[Word]) -> Option<usize> {
         let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         });
-        if !is_assignment && !before.contains(&word.as_str()) {
+        if !is_assignment && !BEFORE.contains(&word.as_str()) {
             return None;
         }
     }
@@ -167,6 +193,8 @@ fn read(words: &[Word]) -> Vec<Curl<'_>> {
             "d" | "data" | "data-raw" | "data-binary" | "data-ascii" | "json" => curl.bodies.push(value),
             "data-urlencode" => curl.bodies.push(&[]),
             "url" => curl.urls.push(value_word),
+            "o" | "output" => curl.file = Some(value),
+            "w" | "write-out" => curl.writes_status = true,
             "u" | "user" => curl.refused = Some("the API takes no user and password; log in, and send the token"),
             "F" | "form" => curl.refused = Some("the API takes no forms; bodies are JSON"),
             _ => {}
@@ -339,73 +367,4 @@ fn text_at(letters: &[Letter], quote: usize) -> &[Letter] {
         at += if letters[at].is('\\') { 2 } else { 1 };
     }
     letters.get(quote + 1..at.min(letters.len())).unwrap_or_default()
-}
-
-/// What reads the answers: behind a request, or in a script of which some requests changed.
-fn readers(
-    commands: &[Command],
-    answering: &HashMap<usize, (Places, bool)>,
-    line_of: &dyn Fn(usize) -> usize,
-    edits: &mut Edits,
-    edited: &mut Edited,
-) {
-    let Some((any, _)) = answering.values().next() else { return };
-    for command in commands {
-        let Some(program) = command.words.first().map(|word| said(&word.letters)) else { continue };
-        let line = line_of(command.words[0].written.start);
-        let behind = answering.get(&command.pipeline);
-        if program == "jq" || program.ends_with("/jq") {
-            let Some(filter) = filter_of(&command.words) else { continue };
-            let words = said(&filter.letters);
-            // One that stands alone reads what was kept of an answer, if it looks into the envelope.
-            let (places, is_login) = match behind {
-                Some((places, is_login)) => (places, *is_login),
-                None if any.is_in_envelope(&words) => (any, answering.values().any(|(_, is_login)| *is_login)),
-                None if any.is_put_in_envelope(&words) => {
-                    let why = "if `jq` reads an answer here, all of it is deeper there".to_owned();
-                    edited.told.push(Told::unknown(line, why));
-                    continue;
-                }
-                None => continue,
-            };
-            let read = places.jq(&words, is_login);
-            for (place, new) in read.changes {
-                edits.replace(&filter.letters[place], &[Part::Words(new)]);
-            }
-            edited.told.extend(read.warnings.into_iter().map(|why| Told::unknown(line, why)));
-        } else if let Some((places, is_login)) = behind.filter(|_| curl_at(&command.words).is_none()) {
-            for word in &command.words[1..] {
-                let words = said(&word.letters);
-                match places.token_name(&words).filter(|_| *is_login) {
-                    Some((place, new)) => edits.replace(&word.letters[place], &[Part::Words(new)]),
-                    None if places.looks_into(&words) => {
-                        let why =
-                            format!("`{program}` reads the answer by itself: look at what is around the record there");
-                        edited.told.push(Told::unknown(line, why));
-                    }
-                    None => {}
-                }
-            }
-        }
-    }
-}
-
-/// The filter of `jq`: its first word that is no option.
-fn filter_of(words: &[Word]) -> Option<&Word> {
-    let mut rest = words.iter().skip(1);
-    while let Some(word) = rest.next() {
-        let option = said(&word.letters);
-        match option.as_str() {
-            "--arg" | "--argjson" | "--slurpfile" | "--rawfile" => {
-                rest.next();
-                rest.next();
-            }
-            "--indent" | "-L" => drop(rest.next()),
-            // It reads its filter from a file, or no answer at all.
-            "-f" | "--from-file" | "-n" | "--null-input" => return None,
-            option if option.starts_with('-') => {}
-            _ => return Some(word),
-        }
-    }
-    None
 }

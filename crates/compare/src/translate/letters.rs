@@ -32,6 +32,11 @@ pub(super) enum Quoting {
     Plain,
 }
 
+/// Whether a letter stands for something that only whoever runs the text knows.
+pub(super) fn is_unknown(letter: char) -> bool {
+    OPAQUE.contains(&letter)
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Letter {
     meant: char,
@@ -226,6 +231,10 @@ impl Edits {
 
     pub fn put(&mut self, place: Range<usize>, text: String) {
         self.0.push((place, text));
+    }
+
+    pub fn append(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// The text with all changes in it.

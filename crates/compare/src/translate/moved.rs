@@ -1,6 +1,7 @@
 //! A request that is written somewhere, moved to another dialect: which of its letters change.
 
 use super::letters::{Edits, Letter, Part, filled, map, parts, said, variables};
+use super::readers::Places as Reads;
 use super::{Base, Translator, changes};
 use crate::dialect::{CompanyIn, Dialect, LOGIN, Operation};
 use crate::neutral::Neutral;
@@ -39,6 +40,14 @@ pub(super) struct Moved<'d> {
 impl Moved<'_> {
     pub fn is_login(&self) -> bool {
         self.neutral.operation == LOGIN
+    }
+
+    /// Where things are in its answer, before and after.
+    pub fn places(&self) -> Reads {
+        let mut places = Reads::of(self.from, self.to, &self.neutral.operation);
+        // A table has nothing around it.
+        places.is_bare |= self.neutral.query.0.iter().any(|(name, value)| name == "format" && value == "csv");
+        places
     }
 }
 
@@ -97,7 +106,7 @@ impl Translator {
             neutral: in_words(&neutral, asked, text),
         };
         let places = Places::of(known, old_base, path);
-        let company = places.company(known, path, text, asked, wanted, variable, &mut moved);
+        let company = places.company(known, path, text, asked, wanted, variable, &mut moved, edits);
         places.edit(known, wanted, new_base, path, company, edits);
         let is_elsewhere =
             matches!(&base, Base::Foreign(_)) && asked.url[..from_letter].iter().any(|one| one.is_opaque());
@@ -151,6 +160,7 @@ impl Places {
         wanted: &Operation,
         variable: &str,
         moved: &mut Moved<'_>,
+        edits: &mut Edits,
     ) -> Vec<Part> {
         let said = match (self.business, asked.company) {
             (Some((from, until)), _) => Some(map(parts(&path[from..until], text), |words| {
@@ -167,7 +177,18 @@ impl Places {
             vec![Part::Variable(variable.to_owned())]
         });
         match (known.company, wanted.company) {
-            (CompanyIn::Path, CompanyIn::Header) => moved.header = Header::Add(company.clone()),
+            (CompanyIn::Path, CompanyIn::Header) => match asked.company.filter(|named| !named.is_empty()) {
+                // A header that nobody read until now: two of them are refused.
+                Some(named) if parts(named, text) == company => {}
+                Some(named) => {
+                    let shown = shown(named, text);
+                    moved.warnings.push(format!(
+                        "its header named the company {shown} and its path another one, which counted: the header says that now"
+                    ));
+                    edits.replace(named, &company);
+                }
+                None => moved.header = Header::Add(company.clone()),
+            },
             (CompanyIn::Header, CompanyIn::Path) if asked.company.is_some() => moved.header = Header::Remove,
             _ => {}
         }
@@ -209,7 +230,7 @@ impl Places {
 }
 
 /// Where the path of an address is: behind the host, or behind the variable that stands for it.
-fn path_of(url: &[Letter], text: &str) -> Result<(usize, usize), String> {
+pub(super) fn path_of(url: &[Letter], text: &str) -> Result<(usize, usize), String> {
     let words = said(url);
     let host = words.find("://").map_or(0, |at| words[..at].chars().count() + 3);
     if host > 0 && !words.starts_with("http") && !url[0].is_opaque() {

@@ -1,10 +1,12 @@
 //! Files of requests as editors send them (`.http`, `.rest`), changed where they stand.
 
 use super::commands::log_in;
-use super::letters::{Edits, Letter, Part, Quoting, plain, trimmed, written};
+use super::letters::{Edits, Letter, Lines, Part, Quoting, plain, trimmed, written};
 use super::moved::{Asked, Header, Stays, in_full};
 use super::readers::Places;
+use super::scripts::references;
 use super::{Edited, Told, Translator};
+use std::collections::HashMap;
 use std::ops::Range;
 
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -52,14 +54,43 @@ pub(super) fn edit(translator: &Translator, text: &str, to: &mut Option<usize>, 
     if starts.len() > most {
         return Err(format!("there are {} requests; give at most {most} at once", starts.len()));
     }
+    // What requests with names answer; nothing where a request stays.
+    let mut named: HashMap<String, Option<Places>> = HashMap::new();
     for start in starts {
-        match one(translator, text, &lines, start, to, &mut edits) {
-            Some(told) => edited.told.extend(told),
-            None => edited.already += 1,
+        let name = name_of(&lines, start);
+        if let Some((told, places)) = one(translator, text, &lines, start, to, &mut edits) {
+            edited.told.extend(told);
+            if let (Some(name), Some(places)) = (name, places) {
+                named.insert(name, Some(places));
+            }
+        } else {
+            edited.already += 1;
+            named.extend(name.map(|name| (name, None)));
         }
     }
     edited.text = edits.apply(text);
+    if named.values().any(Option::is_some) || edited.told.iter().any(|one| !one.operation.is_empty()) {
+        let places = |name: &str| named.get(name).map(Option::as_ref);
+        let from = |at: usize| Lines::of(text).at(at);
+        let (_, told) = references(text, &places);
+        edited.told.extend(told.into_iter().map(|(at, why)| Told::unknown(from(at), why)));
+        edited.text = references(&edited.text, &places).0;
+        edited.told.sort_by_key(|one| one.line);
+    }
     Ok(edited)
+}
+
+/// The name by which other requests call this one's answer: `# @name login`.
+fn name_of(lines: &[Line<'_>], start: usize) -> Option<String> {
+    let above =
+        lines[..start].iter().rev().take_while(|line| !line.text.starts_with("###") && asked_in(line.text).is_none());
+    let comment = |line: &Line<'_>| {
+        let text = line.text.trim_start();
+        let rest = text.strip_prefix('#').or_else(|| text.strip_prefix("//"))?.trim_start();
+        let name = rest.strip_prefix("@name")?.trim_start_matches([' ', '=', '\t']).trim();
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    above.into_iter().find_map(comment)
 }
 
 fn one(
@@ -69,7 +100,7 @@ fn one(
     start: usize,
     to: &mut Option<usize>,
     edits: &mut Edits,
-) -> Option<Vec<Told>> {
+) -> Option<(Vec<Told>, Option<Places>)> {
     let line = &lines[start];
     let (method, address) = asked_in(line.text)?;
     let url = plain(&line.text[address.clone()], line.from + address.start, Quoting::Plain);
@@ -87,8 +118,8 @@ fn one(
         .collect();
     let company = headers.iter().find(|(_, name, _)| name.eq_ignore_ascii_case("x-business-id"));
     // What begins so is done with the answer.
-    let script =
-        (blank..end).find(|place| lines[*place].text.starts_with("> ") || lines[*place].text.starts_with("<> "));
+    let begins = ["> ", "<> ", ">>", ">{"];
+    let script = (blank..end).find(|place| begins.iter().any(|begin| lines[*place].text.starts_with(begin)));
     let body_place = (blank < end).then(|| {
         lines[blank].next
             ..script.or(Some(end)).map_or(text.len(), |place| lines.get(place).map_or(text.len(), |line| line.from))
@@ -105,7 +136,7 @@ fn one(
     let mut moved = match translator.moved(&asked, text, to, "{{business}}", edits) {
         Ok(moved) => moved,
         Err(Stays::Already) => return None,
-        Err(Stays::Unknown(why)) => return Some(vec![Told::unknown(start + 1, why)]),
+        Err(Stays::Unknown(why)) => return Some((vec![Told::unknown(start + 1, why)], None)),
     };
     match &moved.header {
         Header::Same => {}
@@ -126,16 +157,26 @@ fn one(
         log_in(body, text, &mut moved, edits);
     }
     let mut told = Vec::new();
+    let places = moved.places();
     if let Some(script) = script {
         let from = lines[script].from;
         let until = lines.get(end).map_or(text.len(), |line| line.from);
         let letters = plain(&text[from..until], from, Quoting::Plain);
-        let read = Places::of(moved.from, moved.to).script(&super::letters::said(&letters), is_login);
-        for (place, new) in read.changes {
-            edits.replace(&letters[place], &[Part::Words(new)]);
+        let each: Vec<&[Letter]> = letters.split(|letter| letter.is('\n')).collect();
+        let words: Vec<String> = each.iter().map(|line| super::letters::said(line)).collect();
+        let is_file = |line: &str| line.strip_prefix("> ").is_some_and(|rest| !rest.trim_start().starts_with("{%"));
+        for (place, (letters, read)) in each.iter().zip(super::scripts::read(&places, &words)).enumerate() {
+            for (place, new) in read.changes {
+                edits.replace(&letters[place], &[Part::Words(new)]);
+            }
+            let mut warnings = read.warnings;
+            if is_file(&words[place]) {
+                let file = words[place][1..].trim();
+                warnings.push(format!("{file} reads the answer by itself: look at what is around the record there"));
+            }
+            told.extend(warnings.into_iter().map(|why| Told::unknown(script + 1 + place, why)));
         }
-        told.extend(read.warnings.into_iter().map(|why| Told::unknown(script + 1, why)));
     }
     told.insert(0, Told::of(start + 1, moved));
-    Some(told)
+    Some((told, Some(places)))
 }

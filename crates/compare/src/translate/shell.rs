@@ -18,12 +18,41 @@ pub(super) struct Command {
     pub pipeline: usize,
     /// The text that is put into it from the script itself.
     pub here: Vec<Letter>,
+    /// Where it reads from and writes to.
+    pub redirections: Vec<Redirection>,
+    /// The place of what its output is put into: one more than that of a `$(` or of a `<(`, and 0 outside of any.
+    pub within: usize,
+    /// Whether something is piped into it.
+    pub is_piped: bool,
+    /// Whether it is the name of a function whose commands follow.
+    pub is_function: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Redirection {
+    From(Word),
+    /// The output goes to a file; the first time it is new.
+    To(Word),
+    /// The text of a word.
+    Text(Word),
+    /// The output of commands, by the place where these begin.
+    Commands(usize),
+    /// The output goes to where errors go, or nowhere.
+    Away,
 }
 
 /// The commands in their order, and what could not be read: a place and why. What comes behind that is not read.
 pub(super) fn commands(text: &str) -> (Vec<Command>, Option<(usize, String)>) {
-    let mut lexer =
-        Lexer { text, at: 0, found: Vec::new(), pipelines: 0, waiting: Vec::new(), depth: 0, is_ticked: false };
+    let mut lexer = Lexer {
+        text,
+        at: 0,
+        found: Vec::new(),
+        pipelines: 0,
+        waiting: Vec::new(),
+        depth: 0,
+        is_ticked: false,
+        within: 0,
+    };
     let failed = lexer.list(None).err();
     (lexer.found, failed)
 }
@@ -44,6 +73,7 @@ struct Lexer<'t> {
     depth: usize,
     /// Whether commands are read between backticks.
     is_ticked: bool,
+    within: usize,
 }
 
 impl Lexer<'_> {
@@ -59,6 +89,14 @@ impl Lexer<'_> {
 
     fn follows(&self, words: &str) -> bool {
         self.text[self.at..].starts_with(words)
+    }
+
+    /// Commands that are put in, up to what closes them; where they begin.
+    fn put_in(&mut self, from: usize, until: char) -> Result<(), Failed> {
+        let outer = std::mem::replace(&mut self.within, from + 1);
+        let read = self.list(Some(until));
+        self.within = outer;
+        read
     }
 
     /// Commands up to what closes them.
@@ -78,7 +116,7 @@ impl Lexer<'_> {
         let begun = self.at;
         self.pipelines += 1;
         let mut pipeline = self.pipelines;
-        let mut command = Command { pipeline, ..Command::default() };
+        let mut command = Command::default();
         // Which command a redirection is of is known once it is whole.
         let mut here = Vec::new();
         let mut is_piped = false;
@@ -103,12 +141,18 @@ impl Lexer<'_> {
                     self.finish(&mut command, &mut here);
                     self.here_documents();
                     if !goes_on {
+                        is_piped = false;
                         self.pipelines += 1;
                         pipeline = self.pipelines;
                     }
                 }
+                '&' if self.follows("&>") => {
+                    self.at += 1;
+                    self.redirection(&mut here, &mut command, None)?;
+                }
                 '|' | ';' | '&' | '(' | ')' => {
                     self.at += 1;
+                    command.is_function = letter == '(' && command.words.len() == 1 && self.follows(")");
                     self.finish(&mut command, &mut here);
                     is_piped = letter == '|' && !self.follows("|");
                     if !is_piped {
@@ -120,9 +164,7 @@ impl Lexer<'_> {
                 '\\' if self.follows("\\\r\n") => self.at += 3,
                 letter if letter.is_whitespace() => drop(self.take()),
                 '#' => self.at += self.text[self.at..].find('\n').unwrap_or(self.text.len() - self.at),
-                '<' | '>' => {
-                    self.redirection(&mut here)?;
-                }
+                '<' | '>' => self.redirection(&mut here, &mut command, None)?,
                 _ => {
                     let word = self.word()?;
                     // The number of what is redirected.
@@ -130,15 +172,23 @@ impl Lexer<'_> {
                         || !word.letters.iter().all(|one| one.is('2') || one.is('1'))
                     {
                         command.words.push(word);
+                    } else {
+                        let number = word.letters.first().filter(|one| one.is('2')).map(|_| '2');
+                        self.redirection(&mut here, &mut command, number)?;
                     }
                 }
             }
             command.pipeline = pipeline;
+            // What comes behind a pipe on its line, or on the next one.
+            if !command.words.is_empty() || !command.redirections.is_empty() {
+                command.is_piped |= is_piped;
+            }
         }
     }
 
     fn finish(&mut self, command: &mut Command, here: &mut Vec<(String, bool)>) {
-        let done = std::mem::take(command);
+        let mut done = std::mem::take(command);
+        done.within = self.within;
         let place = self.found.len();
         if !done.words.is_empty() {
             self.found.push(done);
@@ -146,28 +196,53 @@ impl Lexer<'_> {
         self.waiting.extend(here.drain(..).map(|(end, is_plain)| (end, is_plain, place)));
     }
 
-    fn redirection(&mut self, here: &mut Vec<(String, bool)>) -> Result<(), Failed> {
-        let is_here = self.follows("<<") && !self.follows("<<<");
+    fn redirection(
+        &mut self,
+        here: &mut Vec<(String, bool)>,
+        command: &mut Command,
+        number: Option<char>,
+    ) -> Result<(), Failed> {
+        let is_text = self.follows("<<<");
+        let is_here = self.follows("<<") && !is_text;
+        let from = self.at;
         if self.follows("<(") || self.follows(">(") {
+            let is_read = self.follows("<(");
             self.at += 2;
-            return self.list(Some(')'));
+            if is_read {
+                command.redirections.push(Redirection::Commands(from));
+            }
+            return self.put_in(from, ')');
         }
         while matches!(self.peek(), Some('<' | '>' | '&' | '|')) {
+            // What is read from is the output of commands: `< <(...)`.
+            if self.at > from && self.follows("<(") {
+                break;
+            }
             self.at += 1;
         }
+        let is_number = self.text[from..self.at].ends_with('&');
+        let is_read = self.text[from..self.at].starts_with('<');
         if is_here && self.follows("-") {
             self.at += 1;
         }
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
-        if self.peek().is_none_or(|letter| letter == '\n' || "|;&()".contains(letter)) {
+        if self.follows("<(") || self.peek().is_none_or(|letter| letter == '\n' || "|;&()".contains(letter)) {
             return Ok(());
         }
         let target = self.word()?;
         if is_here {
             let is_plain = target.letters.iter().any(|letter| letter.quoting != Quoting::Bare);
             here.push((super::letters::said(&target.letters), is_plain));
+        } else if is_text {
+            command.redirections.push(Redirection::Text(target));
+        } else if is_read {
+            command.redirections.push(Redirection::From(target));
+        } else if is_number && number.is_none() {
+            command.redirections.push(Redirection::Away);
+        } else if number.is_none() {
+            command.redirections.push(Redirection::To(target));
         }
         Ok(())
     }
@@ -306,14 +381,14 @@ impl Lexer<'_> {
         let from = self.at;
         let is_command = self.take() == Some('`');
         match self.peek() {
-            _ if is_command => self.list(Some('`'))?,
+            _ if is_command => self.put_in(from, '`')?,
             Some('(') if self.follows("((") => {
                 let end = self.text[self.at..].find("))").ok_or_else(|| (from, "a $(( is not closed".to_owned()))?;
                 self.at += end + 2;
             }
             Some('(') => {
                 self.at += 1;
-                self.list(Some(')'))?;
+                self.put_in(from, ')')?;
             }
             Some('{') => {
                 let end = self.text[self.at..].find('}').ok_or_else(|| (from, "a ${ is not closed".to_owned()))?;

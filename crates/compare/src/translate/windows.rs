@@ -1,8 +1,8 @@
 //! The commands of a text for the prompt of Windows, where `^` escapes, `%NAME%` is a variable, and programs take their
 //! arguments apart by `"` themselves.
 
-use super::letters::{Letter, Quoting};
-use super::shell::{Command, Word};
+use super::letters::{Letter, Quoting, said};
+use super::shell::{Command, Redirection, Word};
 
 /// Whether a text is for that prompt: lines go on after a `^`, or quotes are escaped by one.
 pub(super) fn is_meant(text: &str) -> bool {
@@ -103,5 +103,36 @@ pub(super) fn commands(text: &str) -> Vec<Command> {
     if !command.words.is_empty() {
         found.push(command);
     }
+    let mut last = None;
+    for command in &mut found {
+        command.is_piped = last == Some(command.pipeline);
+        last = Some(command.pipeline);
+        redirect(command);
+    }
     found
+}
+
+/// Takes out of a command's words where it reads from and writes to.
+fn redirect(command: &mut Command) {
+    let mut words = std::mem::take(&mut command.words).into_iter();
+    while let Some(word) = words.next() {
+        let sign = word.letters.iter().take_while(|letter| letter.is('>') || letter.is('<')).count();
+        if sign == 0
+            || word.letters.iter().any(|letter| letter.quoting != Quoting::Windows) && sign != word.letters.len()
+        {
+            command.words.push(word);
+            continue;
+        }
+        let is_read = word.letters[0].is('<');
+        let target = if sign < word.letters.len() {
+            Some(Word { letters: word.letters[sign..].to_vec(), written: word.written.clone() })
+        } else {
+            words.next()
+        };
+        let Some(target) = target.filter(|target| !said(&target.letters).eq_ignore_ascii_case("nul")) else {
+            command.redirections.push(Redirection::Away);
+            continue;
+        };
+        command.redirections.push(if is_read { Redirection::From(target) } else { Redirection::To(target) });
+    }
 }

@@ -79,6 +79,9 @@ pub(crate) fn run(options: &TranslateOptions) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// It is translated, and somebody has to look at some of it.
+const TO_BE_LOOKED_AT: u8 = 3;
+
 /// Prints the text, to the letter, and beside it what became of each request. What is different everywhere is said once.
 fn told(edited: &Edited) -> ExitCode {
     let mut out = std::io::stdout().lock();
@@ -97,7 +100,8 @@ fn told(edited: &Edited) -> ExitCode {
         let _closed = writeln!(std::io::stderr(), "{line}");
     }
     if edited.already > 0 || edited.told.iter().any(|one| !one.operation.is_empty()) {
-        return ExitCode::SUCCESS;
+        let has_warnings = edited.told.iter().any(|one| !one.warnings.is_empty());
+        return if has_warnings { ExitCode::from(TO_BE_LOOKED_AT) } else { ExitCode::SUCCESS };
     }
     failed("there is no request of either dialect that could be translated")
 }
