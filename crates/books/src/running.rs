@@ -112,9 +112,9 @@ fn next_numbers(taken: u64, many: u32, now: Instant) -> Range<u64> {
 }
 
 /// From now on no number is taken that was ever given away by whoever served these books later than this copy was made of
-/// them: numbers are those of the moments in which they are taken.
-pub async fn move_on(connection: &impl ConnectionTrait) -> Result<()> {
-    let first = i64::try_from(counted::OF_MOMENTS).map_err(Error::internal)?;
+/// them: numbers are those of the moments in which they are taken, and of none that began before this one is over.
+pub async fn move_on(connection: &impl ConnectionTrait, now: Option<Instant>) -> Result<()> {
+    let first = i64::try_from(first_after(now)).map_err(Error::internal)?;
     Entity::update_many()
         .col_expr(Column::Identifiers, first.into())
         .filter(Column::Id.eq(ID))
@@ -122,6 +122,11 @@ pub async fn move_on(connection: &impl ConnectionTrait) -> Result<()> {
         .exec(connection)
         .await?;
     Ok(())
+}
+
+/// Whoever serves the books by now may have taken all numbers of this second, but none of the next.
+fn first_after(now: Option<Instant>) -> u64 {
+    now.and_then(|now| counted::of_second(now.seconds().saturating_add(1))).unwrap_or(counted::OF_MOMENTS)
 }
 
 /// Writes it down, unless another server is further.
@@ -153,5 +158,12 @@ mod tests {
         assert!(next_numbers(next.end, 10, at(1_789_999_999)).is_empty());
         assert!(next_numbers(next.end, 10, at(0)).is_empty());
         assert!(next_numbers(counted::OF_MOMENTS, u32::MAX, at(1_790_000_000)).end <= next.start);
+        // A copy that is brought back gives none away of the second in which it is: others who served it may have, until then.
+        let brought_back = first_after(Some(at(1_790_000_000)));
+        assert_eq!(brought_back, next.start);
+        assert!(next_numbers(brought_back, 10, at(1_790_000_000)).is_empty());
+        assert_eq!(next_numbers(brought_back, 10, at(1_790_000_001)), next);
+        // A clock that shows nothing sane keeps nobody from counting.
+        assert_eq!([first_after(Some(at(0))), first_after(None)], [counted::OF_MOMENTS; 2]);
     }
 }

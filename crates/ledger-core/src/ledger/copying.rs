@@ -96,7 +96,8 @@ impl Ledger {
     /// Counts records by the moments in which they are made from now on: others may have counted on in books that these are
     /// a copy of.
     pub async fn move_numbers_on(&self) -> Result<()> {
-        self.write(None, move |transaction, _| Box::pin(running::move_on(transaction))).await
+        let now = self.clock.now();
+        self.write(None, move |transaction, _| Box::pin(running::move_on(transaction, Some(now)))).await
     }
 
     /// Ends all sessions of all users. How many were ended is answered.

@@ -261,7 +261,7 @@ pub async fn stand_alone(path: &Path) -> Result<(), DbErr> {
     let (database, failure) = sqlite_kit::proxied(&opening).await?;
     // Books of an older release may not know how they are counted.
     let counts = migrations::has_table(&database, "running_time").await?;
-    let moved = if counts { crate::running::move_on(&database).await } else { Ok(()) };
+    let moved = if counts { crate::running::move_on(&database, None).await } else { Ok(()) };
     let settled = database.execute_unprepared("PRAGMA journal_mode = DELETE").await;
     failure.told()?;
     moved.map_err(|error| DbErr::Custom(format!("{error:?}")))?;
