@@ -45,17 +45,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("http-kit", &["ledger-core"]),
     ("dialect-a", &["http-kit", "ledger-core"]),
     ("dialect-b", &["http-kit", "ledger-core"]),
+    ("demo", &["ledger-core"]),
     ("compare", &[]),
-    ("console", &[]),
+    ("duet-console", &[]),
     ("courier", &[]),
     ("guide", &[]),
     (
         "launcher",
         &[
             "compare",
-            "console",
+            "duet-console",
             "convert",
             "courier",
+            "demo",
             "dialect-a",
             "dialect-b",
             "guide",
@@ -183,6 +185,7 @@ fn the_map_names_every_crate() {
         let folder = match *name {
             "acceptance" => "tests/".to_owned(),
             "migrations" => "migrations/".to_owned(),
+            "duet-console" => "crates/console/".to_owned(),
             other => format!("crates/{other}/"),
         };
         assert!(map.lines().any(|line| line.starts_with(&folder)), "the map has no {folder}");

@@ -212,6 +212,11 @@ on_both_engines! {
                 let fields = send(&company, dialect, "", &json!({"operations": [long, party(json!({"name": {"$ref": much}}))]}));
                 assert_eq!(fields.expect(400).fields(), ["operations[1].body.name"], "{much}");
             }
+            // Everybody waits while it runs: it has so many lines in all.
+            let long = json!({"operation": "journalsCreate", "body": {"lines": vec![json!({"debit": 1}); 60]}});
+            let said = send(&company, dialect, "", &json!({"operations": vec![long; 100]})).expect(400);
+            assert_eq!(said.fields(), ["operations"]);
+            assert!(said.answer.text.contains("6000"), "{}", said.answer.text);
             assert_eq!(send(&company, dialect, "?page=1", &json!({"operations": [good()]})).expect(400).fields(), ["page"]);
         }
         assert_eq!(count(&company, "parties", ""), 0);

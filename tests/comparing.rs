@@ -750,6 +750,10 @@ fn the_translate_command_reads_words_files_and_standard_input() {
     let (code, out, said) = run(&["curl http://h/somewhere/else"], "");
     assert!(code == Some(1) && out == "curl http://h/somewhere/else\n", "{out}");
     assert!(said.contains("line 1: look at this: GET /somewhere/else is an operation of neither dialect"), "{said}");
+    // What is translated, and has to be looked at.
+    let (code, out, said) = run(&[&format!("{command} | something-new")], "");
+    assert_eq!((code, out), (Some(3), format!("{expected} | something-new\n")));
+    assert!(said.contains("line 1: look at this: `something-new` reads the answer by itself"), "{said}");
     // What is of the wanted dialect already stays.
     let (_, out, _) = run(&["--to", "a", &format!("{command}\n{expected}\n")], "");
     let again = run(&["--to", "a", &out], "");

@@ -4,6 +4,8 @@ use crate::harness::http::{Answer, connect};
 use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{authorised, run};
 use crate::harness::{Engine, Options, Request, Server};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 fn server(custom: &str) -> Server {
@@ -78,6 +80,47 @@ fn dialects_change_without_a_connection_dropped() {
     assert_eq!(server.send(&other).header("access-control-allow-origin"), None);
 }
 
+/// Words of a header, as they are compared.
+fn words_of(answer: &Answer, header: &str) -> BTreeSet<String> {
+    answer.header(header).unwrap_or_default().split(',').map(|word| word.trim().to_lowercase()).collect()
+}
+
+#[test]
+fn pages_elsewhere_may_send_and_read_every_header_that_the_documents_know() {
+    let server = server(r#"{"Cors": {"Origins": ["https://books.example"]}}"#);
+    let document = server.send(&Request::new("GET", "/swagger/v1/swagger.json")).expect(200).json();
+    let from = |method| Request::new(method, "/b/api/businesses").header("Origin", "https://books.example");
+    let preflight = server.send(&from("OPTIONS").header("Access-Control-Request-Method", "GET"));
+    let (allowed, methods) =
+        (words_of(&preflight, "access-control-allow-headers"), words_of(&preflight, "access-control-allow-methods"));
+    let exposed = words_of(&server.send(&from("GET")), "access-control-expose-headers");
+    let (mut sent, mut read) = (BTreeSet::new(), BTreeSet::from(["date".to_owned(), "allow".to_owned()]));
+    let said = |all: &Value| -> Vec<Value> {
+        let at = |one: &Value| one["$ref"].as_str().and_then(|place| document.pointer(&place[1..])).cloned();
+        let all = all
+            .as_array()
+            .cloned()
+            .unwrap_or_else(|| all.as_object().into_iter().flat_map(|all| all.values().cloned()).collect());
+        all.into_iter().map(|one| at(&one).unwrap_or(one)).collect()
+    };
+    for item in document["paths"].as_object().unwrap().values() {
+        for (method, operation) in item.as_object().unwrap() {
+            assert!(methods.contains(method), "{method}");
+            let named = said(&operation["parameters"]).into_iter().filter(|one| one["in"] == "header");
+            sent.extend(named.map(|one| one["name"].as_str().unwrap().to_lowercase()));
+            for answer in said(&operation["responses"]) {
+                read.extend(answer["headers"].as_object().unwrap().keys().map(|name| name.to_lowercase()));
+            }
+        }
+    }
+    for scheme in document["components"]["securitySchemes"].as_object().unwrap().values() {
+        sent.insert(scheme["name"].as_str().unwrap_or("Authorization").to_lowercase());
+    }
+    assert!(sent.len() > 6 && read.len() > 15, "{sent:?} {read:?}");
+    assert_eq!(sent.difference(&allowed).collect::<Vec<_>>(), Vec::<&String>::new(), "may not be sent");
+    assert_eq!(read.difference(&exposed).collect::<Vec<_>>(), Vec::<&String>::new(), "may not be read");
+}
+
 #[test]
 fn a_bad_value_stops_the_start_and_is_named() {
     let folder = fresh_folder("config");
@@ -123,8 +166,22 @@ fn the_command_line_explains_itself() {
         assert!(output.stdout.len() > 200, "{words:?}");
     }
     assert_eq!(run(&["sing".to_owned()], "").status.code(), Some(2));
-    let demo = ["serve", "--demo", "--listen", "0.0.0.0:0"].map(str::to_owned);
-    assert_eq!(run(&demo, "").status.code(), Some(2));
+    for more in [
+        &["--listen", "0.0.0.0:0"][..],
+        &[
+            "--set",
+            "Server:Tls:Url=https://0.0.0.0:0",
+            "--set",
+            "Server:Tls:Certificate=a",
+            "--set",
+            "Server:Tls:Key=b",
+        ],
+    ] {
+        let demo: Vec<String> = ["serve", "--demo"].iter().chain(more).map(|word| (*word).to_owned()).collect();
+        let refused = run(&demo, "");
+        assert_eq!(refused.status.code(), Some(2), "{more:?}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("loopback"), "{more:?}");
+    }
 }
 
 #[test]

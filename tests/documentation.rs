@@ -273,3 +273,39 @@ fn the_interactive_reference_works_in_a_browser() {
     browser.wait("document.querySelector('h1')?.textContent === 'Duet'");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
+
+/// Beside a demo nobody logs in first: the examples name what it has, and whoever looks at the reference is signed in.
+#[test]
+fn beside_a_demo_an_example_is_executed_at_the_first_click() {
+    let Some(browser) = Browser::start() else { return };
+    let server = Server::demo();
+    browser.open(&format!("http://{}/swagger", server.address));
+    // The first document is there: one that is chosen while it comes would be replaced by it.
+    browser.wait("document.querySelector('.info .title') && window.ui.authSelectors.authorized().has('bearerAuth')");
+    for (document, tag, operations) in [
+        ("/swagger/b/swagger.json", "Items", ["itemsList", "itemsCreate"]),
+        ("/swagger/a/swagger.json", "Items", ["itemsGet", "itemsUpdate"]),
+        ("/swagger/v1/swagger.json", "Items (B)", ["itemsListB", "itemsGetB"]),
+    ] {
+        browser.wait("document.querySelector('#select')");
+        let select = format!(
+            "const s = document.querySelector('#select'); s.value = '{document}'; \
+             s.dispatchEvent(new Event('change', {{bubbles: true}}));"
+        );
+        browser.run(&select);
+        let title = server.send(&Request::new("GET", document)).expect(200).json()["info"]["title"].clone();
+        browser.wait(&format!("document.querySelector('.info .title')?.textContent.includes({title})"));
+        // A group that was open in one document is open in the next.
+        let first = row(operations[0]);
+        if browser.run(&format!("return document.querySelector({}) === null", json!(first))) == true {
+            browser.click(&format!("h3[data-tag='{tag}'] button"));
+        }
+        for operation in operations {
+            let operation = row(operation);
+            browser.click(&format!("{operation} .opblock-summary-control"));
+            browser.click(&format!("{operation} button.execute"));
+            let status = format!("{operation} .live-responses-table .response .response-col_status");
+            browser.wait(&format!("/^20[01]/.test(document.querySelector({})?.textContent)", json!(status)));
+        }
+    }
+}

@@ -35,6 +35,12 @@ on_both_engines! {
                     let again = put(&company, reader, resource, &external_id, &made.data).expect(200);
                     assert_eq!(again.data, made.data, "{resource}: not even the version changes");
                 }
+                // Nor where lines come as they came first, without what we call them.
+                let again = put(&company, dialect, resource, &external_id, &body).expect(200);
+                assert_eq!(again.data, made.data, "{resource}: what was sent is sent once more");
+                // Only who makes it says so.
+                let new = company.request(dialect, "PUT", resource, &format!("/by-external-id/{external_id}"));
+                company.say(dialect, new.header("If-None-Match", "*").json(&body)).expect(412);
                 let mut changed = made.data.clone();
                 let words = ["name", "narration"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
                 changed[words] = "Another name".into();
@@ -90,6 +96,8 @@ on_both_engines! {
             expecting(&format!("new-{dialect:?}"), "*").expect(412);
             let tag = made.answer.header("etag").unwrap().to_owned();
             expecting(&id, &tag).expect(200);
+            let new = company.request(dialect, "PUT", "parties", &format!("/by-external-id/only-new-{dialect:?}"));
+            company.say(dialect, new.header("If-None-Match", "*").json(&party("Oder"))).expect(201);
             // A rehearsal makes nothing.
             let rehearsed = format!("/by-external-id/rehearsed-{dialect:?}?dryRun=true");
             company.ask(dialect, "PUT", "parties", &rehearsed, Some(&party("Rhein"))).expect(201);

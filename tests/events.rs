@@ -217,15 +217,23 @@ on_both_engines! {
         for dialect in DIALECTS {
             let last = feed(&company, dialect, "")["lastSequence"].as_i64().unwrap();
             let beyond = last + 1;
-            for query in [format!("after={beyond}"), format!("after={beyond}&wait=20s"), format!("after={}", i64::MAX)] {
+            for query in [format!("after={beyond}"), format!("after={beyond}&wait=20s"), format!("after={LAST_PLACE}")] {
                 let refused = company.say(dialect, company.request_at(dialect, "GET", &format!("events?{query}"))).expect(400);
+                assert_eq!(refused.code.as_deref(), Some("feed_went_back"));
                 assert!(refused.errors["after"][0].as_str().unwrap().contains(&format!("after={last}")), "{}", refused.errors);
             }
             let stream = company.request_at(dialect, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", &beyond.to_string());
-            assert_eq!(company.say(dialect, stream).expect(400).fields(), ["after"]);
+            let stream = company.say(dialect, stream).expect(400);
+            assert_eq!((stream.code.as_deref(), stream.fields()), (Some("feed_went_back"), vec!["after".to_owned()]));
+            // Where nothing ever is, nothing went back.
+            let nowhere = company.request_at(dialect, "GET", &format!("events?after={}", LAST_PLACE + 1));
+            assert_eq!(company.say(dialect, nowhere).expect(400).code.as_deref(), Some("validation_failed"));
         }
     }
 }
+
+/// As the documents have it.
+const LAST_PLACE: i64 = 9_007_199_254_740_991;
 
 /// Server-sent events, as a browser reads them.
 struct Stream(BufReader<TcpStream>);
@@ -250,6 +258,7 @@ impl Stream {
         }
         assert!(head[0].contains("200"), "{head:?}");
         assert!(head.iter().any(|line| line.trim() == "content-type: text/event-stream"), "{head:?}");
+        assert!(head.iter().any(|line| line.trim() == "x-accel-buffering: no"), "{head:?}");
         Self(reader)
     }
 

@@ -12,21 +12,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Where the sessions are, installed with the packages of these very documents.
-fn sessions() -> Option<PathBuf> {
+/// Where something is that `make.py` makes, of these very documents.
+pub(crate) fn made(what: &str) -> Option<PathBuf> {
     let mut make = Command::new("python3");
     let asked = make.arg(root().join("openapi/clients/make.py")).arg("--is-made").status();
     if asked.is_ok_and(|status| status.success()) {
-        return Some(root().join("target/clients/sessions"));
+        return Some(root().join("target/clients").join(what));
     }
     let required = std::env::var("DUET_TEST_CLIENTS").is_ok_and(|value| value == "required");
     assert!(!required, "DUET_TEST_CLIENTS=required, and openapi/clients/make.py was not run on what is here now");
-    say_loudly("NO CLIENTS FOUND, or of other documents: their sessions are SKIPPED");
+    say_loudly("NO CLIENTS FOUND, or of other documents: their sessions and the checkers are SKIPPED");
     None
+}
+
+/// Where the sessions are, installed with the packages.
+fn sessions() -> Option<PathBuf> {
+    made("sessions")
 }
 
 /// What becomes of answers on their way: that to a write is lost the first time, by a connection that ends or by somebody in
@@ -122,6 +127,26 @@ fn python_speaks_b() {
     holds(PYTHON, "b.py");
 }
 
+/// Rust's, by progenitor: what is asked is not lost, since what it makes does not ask again.
+fn rust_speaks(letter: &str) {
+    let Some(folder) = made("rust") else { return };
+    let server = Server::start(Engine::Sqlite, Options::default()).expect("SQLite needs nothing");
+    let asked = json!({"lossy": format!("http://{}", server.address), "user": OWNER_EMAIL, "password": OWNER_PASSWORD});
+    let program = folder.join("target/debug").join(letter).display().to_string();
+    run(&folder, &[&program, &asked.to_string()]);
+    assert!(!server.log().contains("panicked"), "{}", server.log());
+}
+
+#[test]
+fn rust_speaks_a() {
+    rust_speaks("a");
+}
+
+#[test]
+fn rust_speaks_b() {
+    rust_speaks("b");
+}
+
 #[test]
 fn another_generator_makes_clients_of_the_documents_as_they_are() {
     let Some(folder) = sessions() else { return };
@@ -142,8 +167,7 @@ fn shown(folder: &Path, file: &str, address: SocketAddr) -> String {
 #[test]
 fn what_the_packages_show_works() {
     let Some(folder) = sessions() else { return };
-    let options = Options { arguments: vec!["--demo".into()], ..Options::default() };
-    let server = Server::start(Engine::Sqlite, options).expect("SQLite needs nothing");
+    let server = Server::demo();
     for (interpreter, file, refused) in [
         ("node", "built/readme.js", "400 validation_failed { name: ["),
         (PYTHON, "readme.py", "400 validation_failed {'name': ["),

@@ -4,7 +4,7 @@
 use crate::console::FAULTS;
 use crate::harness::browser::Browser;
 use crate::harness::process::{fresh_folder, say_loudly};
-use crate::harness::server::PROGRAM;
+use crate::harness::server::program;
 use crate::harness::{Engine, Options, Request, Server};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -82,8 +82,9 @@ fn typed(text: &str, server: &Server, folder: &Path) -> Option<Typed> {
     note(
         &folder.join("target/release/duet"),
         &format!(
-            "#!/bin/bash\n{PROGRAM} \"$@\"; code=$?; echo duet >> {notes_at}/calls\n\
-             case \"$code $1\" in '0 '*|[34]' doctor') ;; *) echo \"duet ended with $code: $*\" >> {notes_at}/wrong ;; esac\nexit $code\n"
+            "#!/bin/bash\n{} \"$@\"; code=$?; echo duet >> {notes_at}/calls\n\
+             case \"$code $1\" in '0 '*|[34]' doctor') ;; *) echo \"duet ended with $code: $*\" >> {notes_at}/wrong ;; esac\nexit $code\n",
+            program()
         ),
     );
     let expected = |line: &str| match line.trim_start().strip_prefix("# answers ") {
@@ -127,7 +128,9 @@ const SAID: &[(&str, &str, usize)] = &[
 
 #[test]
 fn what_people_are_told_to_type_works() {
-    let options = Options { arguments: vec!["--demo".into()], ..Options::default() };
+    // A proof of a demo takes long where nothing is built to be fast and others ask as well.
+    let patient = Some(r#"{"Limits": {"Request": "10m", "ReadTime": "24h"}}"#.to_owned());
+    let options = Options { arguments: vec!["--demo=small".into()], custom: patient, ..Options::default() };
     let server = Server::start(Engine::Sqlite, options).expect("SQLite needs nothing");
     let folder = fresh_folder("reader");
     std::fs::create_dir_all(&folder).expect("a folder");

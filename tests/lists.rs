@@ -92,6 +92,61 @@ on_both_engines! {
         }
     }
 
+    fn documents_are_found_by_their_total_and_by_whom_they_are_of(server) {
+        let company = server.company();
+        let party = |name: &str| company.party(json!({"name": name}))["id"].clone();
+        for (name, price, narration) in [("Acme Zeta", "777.77", "Beans"), ("Zeta & Sons", "19.00", "for Acme"), ("Nobody", "5.00", "777")] {
+            let body = json!({
+                "date": "2026-03-05", "partyId": party(name), "narration": narration, "lines": [{"quantity": 1, "unitPrice": price}]
+            });
+            company.ask(Dialect::B, "POST", "salesInvoices", "", Some(&body)).expect(201);
+        }
+        for (query, totals) in [
+            ("777.77", vec!["777.77"]),
+            // Words of a document come first, and its party's name where there are none.
+            ("777", vec!["5.00"]),
+            ("acme", vec!["19.00"]),
+            ("zeta", vec!["19.00", "777.77"]),
+            ("zeta acme", vec!["777.77"]),
+            ("19", vec!["19.00"]),
+            ("778", vec![]),
+        ] {
+            for dialect in DIALECTS {
+                let path = format!("?sort=total&q={}", query.replace(' ', "%20"));
+                let found = company.ask(dialect, "GET", "salesInvoices", &path, None).expect(200).data;
+                let told: Vec<String> = found["items"].as_array().unwrap().iter().map(|one| one["total"].to_string()).collect();
+                assert_eq!(told, totals, "{dialect:?} {query}");
+                assert_eq!(found["pagination"]["totalCount"], totals.len(), "{dialect:?} {query}");
+            }
+        }
+        // Who may not view parties does not learn by it what they are called.
+        let scopes = json!([{"resource": "salesInvoice", "actions": ["view"]}]);
+        let key = company.ask(Dialect::A, "POST", "apiKeys", "", Some(&json!({"name": "Invoices", "scopes": scopes}))).expect(201);
+        let narrow = Company { token: key.data["secret"].as_str().unwrap().to_owned(), ..company.clone() };
+        for (query, count) in [("zeta%20acme", 0), ("777.77", 1)] {
+            for dialect in DIALECTS {
+                let found = narrow.ask(dialect, "GET", "salesInvoices", &format!("?q={query}"), None).expect(200).data;
+                assert_eq!(found["pagination"]["totalCount"], count, "{query}");
+            }
+        }
+    }
+
+    fn what_is_a_list_may_be_said_several_times(server) {
+        let company = server.company();
+        with_parties(&company);
+        for dialect in DIALECTS {
+            let asked = |query: &str| company.ask(dialect, "GET", "parties", query, None).expect(200).data["items"].clone();
+            assert_eq!(asked("?fields=name&fields=code"), asked("?fields=name,code"));
+            assert_ne!(asked("?fields=name&fields=code"), asked("?fields=name"));
+            let events = |query: &str| {
+                let request = company.request_at(dialect, "GET", &format!("events?{query}"));
+                company.say(dialect, request).expect(200).data["items"].as_array().unwrap().len()
+            };
+            assert_eq!(events("types=party.created&types=item.created"), events("types=party.created,item.created"));
+            assert_eq!(company.ask(dialect, "GET", "parties", "?page=1&page=2", None).expect(400).fields(), ["page"]);
+        }
+    }
+
     fn what_has_no_number_comes_last_whichever_way_a_list_is_read(server) {
         let company = server.company();
         let journal = |number: u32| {

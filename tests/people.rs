@@ -530,9 +530,51 @@ on_both_engines! {
         let request = company.request(Dialect::B, "POST", "apiKeys", "").json(&json!({"name": "Once"})).header("Idempotency-Key", &company.id);
         let first = server.send(&request).expect(201).json();
         let again = server.send(&request).expect(201);
-        assert_eq!(again.header("idempotency-replayed"), Some("true"));
+        assert_eq!((again.header("idempotency-replayed"), again.header("x-withheld")), (Some("true"), Some("secret")));
         assert_eq!(again.json()["id"], first["id"]);
         assert!(first["secret"].is_string() && again.json()["secret"].is_null());
+    }
+
+    fn a_repeat_names_what_it_does_not_show_again_and_nothing_else(server) {
+        let company = server.company();
+        let permission = company.permission("bookkeeper");
+        let hook = json!({"url": "https://shop.example/hooks", "types": ["party.*"], "status": "paused"});
+        let known = fresh_email("withheld");
+        for dialect in DIALECTS {
+            let invited = |email: &str| json!({"email": email, "displayName": "Mira", "memberships": [{"permissionId": permission}]});
+            let mut asked = vec![
+                ("apiKeys", json!({"name": format!("Shop {dialect:?}")}), "", Some("secret")),
+                ("webhooks", hook.clone(), "", Some("secret")),
+                ("users", invited(&fresh_email("withheld")), "", Some("invitationCode")),
+                ("parties", json!({"name": "Nothing to hide", "isCustomer": true}), "", None),
+            ];
+            let made = company.ask(dialect, "POST", "webhooks", "", Some(&hook)).expect(201);
+            let exchange = format!("/{}/rotate-secret", made.id());
+            asked.push(("webhooks", json!({}), &exchange, Some("secret")));
+            for (place, (resource, body, tail, shown)) in asked.iter().enumerate() {
+                let key = format!("withheld-{place}-{dialect:?}-{known}");
+                let ask = |dialect| {
+                    let request = company.request(dialect, "POST", resource, tail).header("Idempotency-Key", &key);
+                    company.say(dialect, request.json(body))
+                };
+                let first = ask(dialect);
+                assert!(first.answer.status < 300, "{resource}: {}", first.answer.text);
+                assert_eq!(first.answer.header("x-withheld"), None, "{resource}");
+                // In whichever dialect it is repeated.
+                for other in DIALECTS {
+                    let again = ask(other);
+                    assert_eq!(again.answer.header("idempotency-replayed"), Some("true"), "{resource}");
+                    assert_eq!(again.answer.header("x-withheld"), *shown, "{resource}: {}", again.answer.text);
+                    for (member, value) in first.data.as_object().unwrap() {
+                        let expected = if Some(member.as_str()) == *shown { &Value::Null } else { value };
+                        assert_eq!(&again.data[member], expected, "{resource}: {member}");
+                    }
+                }
+                if let Some(shown) = shown {
+                    assert!(first.data[*shown].is_string(), "{resource}: {}", first.data);
+                }
+            }
+        }
     }
 
     fn a_second_factor_is_asked_for_once_it_is_confirmed(server) {

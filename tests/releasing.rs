@@ -159,9 +159,8 @@ fn manuals_and_completions_name_every_command() {
     let help = piped(program(), &["--help"], "").expect("help");
     let commands: Vec<&str> = help
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
+        // In their groups, before the options.
+        .take_while(|line| *line != "Options:")
         .filter_map(|line| {
             line.strip_prefix("  ")?.split(' ').next().filter(|word| !word.is_empty() && *word != "help")
         })

@@ -178,12 +178,13 @@ fn a_first_start_makes_one_user_and_tells_its_password_once() {
 }
 
 #[test]
-fn the_demo_starts_with_a_company_to_look_at() {
-    let options = Options { arguments: vec!["--demo".into()], ..Options::default() };
-    let server = Server::start(Engine::Sqlite, options).unwrap();
+fn the_demo_starts_with_companies_to_look_at() {
+    let server = Server::demo();
     let token = server.login("demo@duet.example", "two voices, one book");
     let request = crate::harness::server::authorised(Request::new("GET", "/b/api/businesses"), &token);
-    assert_eq!(server.send(&request).expect(200).json()["pagination"]["totalCount"], 1);
+    let listed = server.send(&request).expect(200).json();
+    let with_a_story = listed["items"].as_array().unwrap().iter().filter(|one| one["tags"][0] == "demo");
+    assert_eq!(with_a_story.count(), 4, "three with a story, and that of the reference");
     let ended = server.command(&["health", "--set", &format!("Urls=http://{}", server.address), "--ready"], "");
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     assert_eq!(run(&["health".into(), "--set".into(), "Urls=http://127.0.0.1:1".into()], "").status.code(), Some(1));

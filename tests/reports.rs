@@ -424,7 +424,9 @@ on_both_engines! {
                 ("/pl?periods=0", "periods"), ("/pl?interval=week", "interval"), ("/pl?interval=month,year", "interval"), ("/pl?from=2026-01-01&fromDate=2026-01-01", "fromDate"),
                 ("/pl?periods=2&compareWith=previousYear", "compareWith"), ("/pl?groupBy=month&periods=2", "groupBy"),
                 ("/pl?from=1990-01-01&to=2026-01-01&groupBy=month", "groupBy"), ("/pl?basis=magic", "basis"), ("/bs?from=2026-01-01", "from"), ("/ar-aging?buckets=30,20", "buckets"),
-                ("/pl?format=pdf", "format"), ("/party-statement", "partyId"), ("/stock-ledger?itemId=nothing", "itemId"), ("/pl?colour=red", "colour"),
+                ("/pl?format=pdf", "format"), ("/party-statement", "partyId"), ("/stock-ledger?itemId=nothing", "itemId"), ("/general-ledger?accountId=1010", "accountId"),
+                ("/ar-aging?partyId=zzz", "partyId"), ("/open-orders?partyId=01900000-0000-7000-8000-000000000000", "partyId"), ("/tax-detail?taxCodeId=VAT", "taxCodeId"),
+                ("/stock-summary?itemId=zzz", "itemId"), ("/pl?colour=red", "colour"),
                 ("/pl?format=json,csv", "format"), ("/general-ledger?pageSize=501", "pageSize"),
             ] {
                 let request = shop.company.request_at(dialect, "GET", &format!("reports{path}"));

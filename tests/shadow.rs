@@ -4,7 +4,7 @@
 use crate::comparing::{changed, compare, report};
 use crate::harness::http::{Answer, connect};
 use crate::harness::process::{Kept, eventually, fresh_folder, say_loudly};
-use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, PROGRAM, authorised, run};
+use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised, program, run};
 use crate::harness::{Company, Dialect, Engine, Options, Request, Server, on_both_engines, postgres, proxy};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -54,7 +54,7 @@ impl Tool {
     fn start_at(address: &str, to: &str, words: &[&str], environment: &[(&str, &str)]) -> Self {
         let folder = fresh_folder("shadow");
         let mut command: Vec<String> =
-            [PROGRAM, "compare", "--record", address, "--to", to, "--page", "0"].map(str::to_owned).to_vec();
+            [program(), "compare", "--record", address, "--to", to, "--page", "0"].map(str::to_owned).to_vec();
         command.extend(words.iter().map(ToString::to_string));
         let mut kept = Kept::start(&[], &command, |shell| {
             shell.stderr(std::fs::File::create(folder.join("complaints")).unwrap());

@@ -30,6 +30,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("crates/ledger-core/src/fingerprint.rs", "what a request is known by"),
     ("crates/ledger-core/src/ledger/caller.rs", "who comes, from where, and until when"),
     ("crates/ledger-core/src/ledger/joining.rs", "names of people"),
+    ("crates/ledger-core/src/resource/named.rs", "what the records of examples are called"),
     ("crates/ledger-core/src/resource/registry.rs", "the places of keys"),
     ("crates/masters/src/audit_log.rs", "places in a log"),
     ("crates/masters/src/currency_list.rs", "pages of a list"),

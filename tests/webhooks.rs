@@ -1,5 +1,6 @@
 //! Webhooks: a receiver that dies, is slow and lies is told everything all the same, in its order, and nobody else is.
 
+use crate::harness::books::behind_the_back;
 use crate::harness::process::fresh_folder;
 use crate::harness::server::{Company, DIALECTS};
 use crate::harness::{Dialect, Engine, Options, Server, on_both_engines};
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 /// One message, as it came.
 #[derive(Debug, Clone)]
-struct Message {
+pub(crate) struct Message {
     head: String,
     body: String,
     /// Whether it was answered 2xx.
@@ -24,7 +25,15 @@ struct Message {
 }
 
 impl Message {
-    fn header(&self, name: &str) -> &str {
+    pub(crate) fn head(&self) -> &str {
+        &self.head
+    }
+
+    pub(crate) fn body(&self) -> &str {
+        &self.body
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
     }
@@ -40,7 +49,7 @@ impl Message {
 
 /// How somebody answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Manner {
+pub(crate) enum Manner {
     /// These words, and then the end of the line.
     Says(String),
     /// It hangs up without a word.
@@ -49,12 +58,12 @@ enum Manner {
     IsSilent,
 }
 
-fn says(status: &str) -> Manner {
+pub(crate) fn says(status: &str) -> Manner {
     Manner::Says(format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok"))
 }
 
 /// A small server that is told things.
-struct Somebody {
+pub(crate) struct Somebody {
     address: SocketAddr,
     came: Inbox<Message>,
     manners: Arc<Mutex<Vec<Manner>>>,
@@ -62,7 +71,7 @@ struct Somebody {
 
 impl Somebody {
     /// Each message is answered by the next of these manners, and with 200 where there are no more.
-    fn who(manners: Vec<Manner>) -> Self {
+    pub(crate) fn who(manners: Vec<Manner>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (tell, came) = channel();
@@ -115,11 +124,25 @@ impl Somebody {
         }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// From now on each message is answered with 200.
+    pub(crate) fn is_easy_now(&self) {
+        self.manners.lock().unwrap().clear();
+    }
+
+    /// What came until now and was not looked at yet.
+    pub(crate) fn all(&self) -> Vec<Message> {
+        self.came.try_iter().collect()
+    }
+
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/hook?of=duet", self.address)
     }
 
-    fn next(&self) -> Message {
+    pub(crate) fn next(&self) -> Message {
         self.came.recv_timeout(Duration::from_mins(1)).expect("it is told in time")
     }
 
@@ -157,7 +180,7 @@ fn engines(fact: impl Fn(Server), more: &[(&str, &str)]) {
     }
 }
 
-fn hook(company: &Company<'_>, url: &str, types: &[&str], more: &Value) -> Value {
+pub(crate) fn hook(company: &Company<'_>, url: &str, types: &[&str], more: &Value) -> Value {
     let mut body = json!({"url": url, "types": types});
     body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
     company.ask(Dialect::B, "POST", "webhooks", "", Some(&body)).expect(201).data
@@ -175,7 +198,7 @@ fn deliveries(company: &Company<'_>, webhook: &Value) -> Value {
     company.ask(Dialect::A, "GET", "webhooks", &format!("/{}/deliveries", id(webhook)), None).expect(200).data
 }
 
-fn party(company: &Company<'_>, name: &str) -> Value {
+pub(crate) fn party(company: &Company<'_>, name: &str) -> Value {
     let body = json!({"name": name, "isCustomer": true, "isSupplier": false});
     company.ask(Dialect::A, "POST", "parties", "", Some(&body)).expect(201).data
 }
@@ -266,6 +289,37 @@ fn each_event_is_told_once_signed_and_in_its_order() {
                 .all(|one| one["status"] == "delivered" && one["responseStatus"] == 200 && one["attempt"] == 1)
         );
         assert_eq!(told["items"][0]["responseBody"], "ok");
+    };
+    engines(fact, &[]);
+}
+
+/// As the specification of `CloudEvents` 1.0 has an event in its structured form.
+#[test]
+fn who_wants_cloud_events_is_told_in_them() {
+    let fact = |server: Server| {
+        let company = server.company();
+        let somebody = Somebody::who(Vec::new());
+        let more = json!({"format": "cloudevents", "payload": "full"});
+        let made = hook(&company, &somebody.url(), &["party.*"], &more);
+        assert_eq!(made["format"], "cloudevents");
+        let made_party = party(&company, "One");
+        let event = feed(&company).into_iter().find(|one| one["resource"] == "parties").expect("it was made");
+        let message = somebody.next();
+        assert_eq!(message.header("content-type"), "application/cloudevents+json; charset=utf-8");
+        assert_eq!(message.header("webhook-signature"), signed_by_python(made["secret"].as_str().unwrap(), &message));
+        let at = event["occurredAt"].as_str().unwrap().replace(".000000Z", "Z");
+        let expected = json!({
+            "specversion": "1.0", "id": event["id"], "source": format!("/businesses/{}", company.id),
+            "type": "duet.party.created.v1", "subject": format!("parties/{}", id(&made_party)), "time": at,
+            "datacontenttype": "application/json",
+            "data": {"sequence": event["sequence"], "resource": "parties", "resourceId": made_party["id"],
+                "version": event["version"], "record": event["data"]["record"]},
+        });
+        assert_eq!(message.json(), expected);
+        act(&company, Dialect::A, &made, "test", &json!({}));
+        let test = somebody.next().json();
+        assert_eq!((&test["type"], &test["specversion"]), (&json!("duet.webhook.test.v1"), &json!("1.0")));
+        assert_eq!(test["subject"], format!("webhooks/{}", id(&made)));
     };
     engines(fact, &[]);
 }
@@ -552,6 +606,42 @@ fn a_webhook_hears_what_its_writer_may_view_and_nothing_more() {
             kinds.push(somebody.next().json()["type"].as_str().unwrap().to_owned());
         }
         assert!(kinds.iter().all(|kind| kind.starts_with("item.") || kind.starts_with("webhook.")), "{kinds:?}");
+        // Nor do they read what another webhook was told of it.
+        let made = hook(&company, &somebody.url(), &["*"], &json!({}));
+        party(&company, "Hidden once more");
+        let told = |company: &Company<'_>| {
+            let items = deliveries(company, &made)["items"].clone();
+            items.as_array().unwrap().iter().map(|one| one["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        soon(|| told(&company).contains(&"party.created".to_owned()).then_some(()));
+        assert!(!told(&narrow).iter().any(|kind| kind.starts_with("party.")), "{:?}", told(&narrow));
+    };
+    engines(fact, &[]);
+}
+
+/// Who has all of it sent again and again fills no disk.
+#[test]
+fn so_many_attempts_are_kept_and_no_more() {
+    let fact = |server: Server| {
+        let company = server.company();
+        let somebody = Somebody::who(Vec::new());
+        let made = hook(&company, &somebody.url(), &["party.*"], &json!({}));
+        let kept = || deliveries(&company, &made)["pagination"]["totalCount"].as_u64().unwrap();
+        party(&company, "First");
+        soon(|| (kept() == 1).then_some(()));
+        let new = if server.engine == Engine::Sqlite { "randomblob(16)" } else { "gen_random_uuid()" };
+        let many = format!(
+            "INSERT INTO webhook_deliveries (business_id, id, webhook_id, event_id, sequence, type, attempt, status, at) \
+             SELECT one.business_id, {new}, one.webhook_id, one.event_id, one.sequence, one.type, 1, one.status, one.at - many.i \
+             FROM (SELECT * FROM webhook_deliveries LIMIT 1) AS one, \
+             (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5100) SELECT i FROM n) AS many"
+        );
+        behind_the_back(&server, &[many]).unwrap();
+        assert_eq!(kept(), 5_101);
+        party(&company, "Second");
+        soon(|| (kept() == 5_000).then_some(()));
+        let newest = deliveries(&company, &made)["items"][0]["sequence"].as_i64().unwrap();
+        assert_eq!(newest, feed(&company).iter().rfind(|one| one["resource"] == "parties").unwrap()["sequence"]);
     };
     engines(fact, &[]);
 }

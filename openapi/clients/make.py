@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes both packages from the pinned documents, with the generators at their pinned versions: TO/packages has what is published.
+"""Makes the packages from the pinned documents, with the generators at their pinned versions: TO/packages has what is published.
 
     openapi/clients/make.py
 
 They are made in target/clients, and nothing is done where all that they are made of is as it was the last time; `--is-made`
-only asks whether it is so. Beside them, in target/clients/sessions, are the programs that the suite runs with them.
+only asks whether it is so. Beside them, in target/clients/sessions, are the programs that the suite runs with them, and in
+target/clients/checkers those that check the documents; target/clients/rust are sessions in Rust.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ NPM = ("npm", "--no-audit", "--no-fund")
 
 def made_of():
     """A digest of all that the packages are made of."""
-    files = [path for path in HERE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [path for path in HERE.rglob("*") if path.is_file() and not {"__pycache__", "target"} & set(path.parts)]
     files += [ROOT / f"openapi/dialect-{letter}.json" for letter in DIALECTS]
     digest = hashlib.sha256()
     for path in sorted(files):
@@ -63,6 +64,61 @@ def prepared(letter):
             for answer in operation["responses"].values():
                 for media in answer.get("content", {}).keys() - {"application/json"}:
                     answer["content"][media]["schema"] = {"type": "string"}
+    return document
+
+
+# The operations of the sessions in Rust. All of them are 8 MB of Rust for a dialect, which is too much to compile at each change.
+OF_RUST = """login profileGet profileLogOut apiKeysCreate businessesCreate partiesCreate partiesGet partiesList partiesUpdate
+itemsCreate itemsGet accountsList salesOrdersCreate salesOrdersInvoice salesInvoicesGet receiptsCreate reportsTrialBalance"""
+
+
+def led_to(value):
+    """All that is referred to."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        value = list(value.values())
+    for one in value if isinstance(value, list) else ():
+        yield from led_to(one)
+
+
+def plainly(value):
+    """A choice of texts alone, as decimals and other texts become, is a text. Progenitor reads a choice as all of it at once."""
+    if isinstance(value, list):
+        return [plainly(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    said = {name: plainly(member) for name, member in value.items()}
+    choice = said.get("anyOf")
+    if isinstance(choice, list) and all(one.get("type") == "string" for one in choice):
+        del said["anyOf"]
+        said |= {"type": "string", "nullable": any(one.get("nullable") for one in choice)}
+    return said
+
+
+def of_operations(letter, names):
+    """A document of these operations alone, failures and all, with its decimals as texts."""
+    document = plainly(as_texts(json.loads((ROOT / f"openapi/dialect-{letter}.json").read_text())))
+    paths, missing = {}, set(names)
+    for path, item in document["paths"].items():
+        kept = {method: one for method, one in item.items() if one["operationId"] in names}
+        missing -= {one["operationId"] for one in kept.values()}
+        if kept:
+            paths[path] = kept
+    if missing:
+        sys.exit(f"dialect {letter} has no {', '.join(sorted(missing))}")
+    document["paths"] = paths
+    met, ahead = set(), list(led_to(paths))
+    while ahead:
+        place = ahead.pop()
+        if place not in met:
+            met.add(place)
+            _, components, kind, name = place.split("/")
+            ahead += led_to(document[components][kind][name])
+    for kind, all_of_it in document["components"].items():
+        if kind != "securitySchemes":
+            known = {name: one for name, one in all_of_it.items() if f"#/components/{kind}/{name}" in met}
+            document["components"][kind] = known
     return document
 
 
@@ -124,6 +180,25 @@ def sessions():
     run(TOOLS / "mypy", "--strict", *sorted(at.glob("*.py")), at=at)
 
 
+def rust():
+    """The sessions in Rust, built of what progenitor makes of a part of the documents."""
+    at = TO / "rust"
+    for folder in ("src", "documents"):
+        shutil.rmtree(at / folder, ignore_errors=True)
+    shutil.copytree(HERE / "rust", at, dirs_exist_ok=True)
+    (at / "documents").mkdir()
+    for letter in DIALECTS:
+        (at / f"documents/{letter}.json").write_text(json.dumps(of_operations(letter, OF_RUST.split())))
+    run("cargo", "build", "--quiet", "--locked", "--target-dir", at / "target", at=at)
+
+
+def checkers():
+    """Those that check documents. What they would run when they are installed tells of it, and nothing else."""
+    at = TO / "checkers"
+    shutil.copytree(HERE / "checkers", at, dirs_exist_ok=True)
+    run(*NPM, "ci", "--ignore-scripts", at=at)
+
+
 def main():
     stamp, now = TO / "made-of", made_of()
     is_made = stamp.exists() and stamp.read_text() == now
@@ -137,7 +212,7 @@ def main():
         (TO / f"documents/{letter}.json").write_text(json.dumps(prepared(letter)))
     # They call tools of their own by their names.
     os.environ["PATH"] = f"{TOOLS}{os.pathsep}{os.environ['PATH']}"
-    for step in (typescript, python, sessions):
+    for step in (typescript, python, sessions, rust, checkers):
         begun = time.monotonic()
         step()
         print(f"{step.__name__}: {time.monotonic() - begun:.0f} s", flush=True)

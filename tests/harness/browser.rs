@@ -123,12 +123,41 @@ impl Browser {
         self.with_element(css, "value", &json!({"text": text}));
     }
 
+    fn cdp(&self, command: &str, params: &Value) -> Value {
+        self.command("POST", "/goog/cdp/execute", Some(json!({"cmd": command, "params": params})))
+    }
+
+    /// What a script answers that calls `arguments[0]` when it is done.
+    pub fn run_to_its_end(&self, script: &str) -> Value {
+        self.command("POST", "/execute/async", Some(json!({"script": script, "args": []})))
+    }
+
+    /// A script that every page from now on begins with.
+    pub fn begin_with(&self, script: &str) {
+        self.cdp("Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
+    }
+
+    /// As somebody sees it who prefers light or dark.
+    pub fn prefer(&self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.cdp("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    /// As a picture of a page should be, whatever the platform shows beside it.
+    pub fn without_scrollbars(&self) {
+        self.cdp("Emulation.setScrollbarsHidden", &json!({"hidden": true}));
+    }
+
+    /// What is seen in the window: a PNG, as it comes over the wire, in base 64.
+    pub fn picture(&self) -> String {
+        self.command("GET", "/screenshot", None).as_str().expect("a picture").to_owned()
+    }
+
     /// As wide as a desk or a phone, whatever a window may be.
     pub fn resize(&self, width: u32, height: u32) {
         // A phone would show all that is too wide smaller instead, and nobody would see that it is.
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        let asked = json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics});
-        self.command("POST", "/goog/cdp/execute", Some(asked));
+        self.cdp("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
     /// What the console complained of.

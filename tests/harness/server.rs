@@ -9,11 +9,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_acceptance-duet");
 pub const OWNER_EMAIL: &str = "owner@example.test";
 pub const OWNER_PASSWORD: &str = "as long as the ledger";
 
@@ -51,7 +50,7 @@ pub struct Server {
     database: String,
     pid: u32,
     process: Kept,
-    token: OnceLock<String>,
+    token: Mutex<Option<(Instant, &'static str)>>,
     documents: OnceLock<[Value; 2]>,
 }
 
@@ -65,6 +64,15 @@ impl Server {
             Engine::Postgres => &POSTGRES,
         };
         cell.get_or_init(|| Self::start(engine, Options::default())).as_ref()
+    }
+
+    /// A small demo, for all tests that look at one and leave each other's records alone.
+    pub fn demo() -> &'static Self {
+        static DEMO: OnceLock<Server> = OnceLock::new();
+        DEMO.get_or_init(|| {
+            let options = Options { arguments: vec!["--demo=small".into()], ..Options::default() };
+            Self::start(Engine::Sqlite, options).expect("SQLite needs nothing")
+        })
     }
 
     /// One of a test's own.
@@ -87,7 +95,7 @@ impl Server {
             std::fs::write(folder.join("config/appsettings.Custom.json"), custom).expect("the configuration");
         }
         let mut command = options.wrap;
-        command.extend([PROGRAM.to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()]);
+        command.extend([program().to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()]);
         command.extend(places(&folder, &database));
         command.extend(options.arguments);
         Self::started(engine, database, folder, &command, options.environment)
@@ -109,7 +117,8 @@ impl Server {
             shell.current_dir(&folder).env("Bootstrap__Email", OWNER_EMAIL).env("Bootstrap__Username", "owner");
             // One owner asks for all suites, of a server that is built without optimisation: what its writes cost is no
             // matter here.
-            shell.env("Bootstrap__Password", OWNER_PASSWORD).env("Limits__WriteTime", "24h").envs(environment);
+            shell.env("Bootstrap__Password", OWNER_PASSWORD).env("Limits__WriteTime", "24h");
+            shell.envs(environment);
             let log = std::fs::File::create(folder.join("log")).expect("a log");
             shell.stderr(log);
         });
@@ -140,7 +149,7 @@ impl Server {
             database,
             pid,
             process,
-            token: OnceLock::new(),
+            token: Mutex::default(),
             documents: OnceLock::new(),
             folder,
         }
@@ -245,9 +254,18 @@ impl Server {
         Collection { path: format!("{base}{path}"), names_company }
     }
 
-    /// The owner's token, fetched once.
-    pub fn token(&self) -> &str {
-        self.token.get_or_init(|| self.login(OWNER_EMAIL, OWNER_PASSWORD))
+    /// The owner's token: one for all tests, and another before it ends.
+    pub fn token(&self) -> &'static str {
+        const GOOD: Duration = Duration::from_mins(30);
+        let mut kept = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        match *kept {
+            Some((since, token)) if since.elapsed() < GOOD => token,
+            _ => {
+                let token: &'static str = self.login(OWNER_EMAIL, OWNER_PASSWORD).leak();
+                *kept = Some((Instant::now(), token));
+                token
+            }
+        }
     }
 
     pub fn login(&self, email: &str, password: &str) -> String {
@@ -280,9 +298,13 @@ fn places(folder: &Path, database: &str) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// The program itself, for whoever runs it in another way.
+/// The program itself: as it is built for these tests, or that which `DUET_TEST_PROGRAM` names, such as one of a release.
 pub fn program() -> &'static str {
-    PROGRAM
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        let named = std::env::var("DUET_TEST_PROGRAM").ok();
+        named.unwrap_or_else(|| env!("CARGO_BIN_EXE_acceptance-duet").to_owned())
+    });
+    &PROGRAM
 }
 
 /// Runs the program to its end.
@@ -292,7 +314,7 @@ pub fn run(arguments: &[String], input: &str) -> Output {
 
 /// ... with these in its environment.
 pub fn run_with(arguments: &[String], input: &str, environment: &[(&str, &str)]) -> Output {
-    let mut child = Command::new(PROGRAM)
+    let mut child = Command::new(program())
         .args(arguments)
         .envs(environment.iter().copied())
         .stdin(Stdio::piped())

@@ -27,10 +27,12 @@ use crate::terms::Terms;
 use crate::touched::Touched;
 use schema::aliases::{Aliases, Meant};
 use schema::key::ResourceKey;
+use schema::named;
 use schema::reader::{Alone, Host, Reader, Snapshot};
 use schema::rights::Action;
 use schema::tables::{DocumentKind, EntryRef, documents, entries, entry_lines};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a write expects the record to be: the `If-Match` header, already taken apart.
@@ -43,6 +45,8 @@ pub enum Expectation {
     Any,
     /// One of these tags, without their quotes.
     Tags(Vec<String>),
+    /// That there is no such record yet.
+    Absent,
 }
 
 /// The point in time that figures are wanted for.
@@ -83,6 +87,12 @@ pub struct Cx<'a> {
     /// Documents whose tax may come to something else by this command.
     taxed: Taxed,
     touched: Touched,
+    /// What the records that commands make are to be called, in their order; those of a demo, and of nobody else.
+    names: &'a [Option<RecordId>],
+    /// Whether lines that say no identifier are those that stand at their places.
+    keeps_places: AtomicBool,
+    /// How many entries of a record that is named have their identifier.
+    entries_named: AtomicUsize,
     /// The record that this command answers, as JSON, where it was written for the audit log already.
     answer: Mutex<Option<Answer>>,
 }
@@ -146,6 +156,9 @@ impl<'a> Cx<'a> {
             abroad: Abroad::default(),
             taxed: Taxed::default(),
             touched: Touched::default(),
+            names: &[],
+            keeps_places: AtomicBool::new(false),
+            entries_named: AtomicUsize::new(0),
             answer: Mutex::default(),
         }
     }
@@ -177,6 +190,22 @@ impl<'a> Cx<'a> {
     #[must_use]
     pub fn reading_ahead(self, ahead: &'a Ahead) -> Self {
         Self { ahead: Some(ahead), ..self }
+    }
+
+    /// One whose records are to be called so: that of each operation by its place.
+    #[must_use]
+    pub fn naming(self, names: &'a [Option<RecordId>]) -> Self {
+        Self { names, ..self }
+    }
+
+    /// That of one operation among several.
+    pub(crate) fn names_of(&self, place: usize) -> &'a [Option<RecordId>] {
+        self.names.get(place..=place).unwrap_or(&[])
+    }
+
+    /// What the record of this command is to be called, where that was said.
+    fn named(&self) -> Option<RecordId> {
+        self.names.first().copied().flatten()
     }
 
     pub(crate) fn ahead(&self) -> Option<&'a Ahead> {
@@ -264,6 +293,36 @@ impl<'a> Cx<'a> {
         self.clock.identifier()
     }
 
+    /// The identifier of the record that this command makes: a new one, unless it was named.
+    pub fn own_id(&self) -> uuid::Uuid {
+        self.named().map_or_else(|| self.new_id(), |named| named.0)
+    }
+
+    /// The same of one whose identifier nobody shall guess.
+    pub fn own_hidden_id(&self) -> uuid::Uuid {
+        self.named().map_or_else(|| self.hidden_id(), |named| named.0)
+    }
+
+    /// From now on a line without an identifier is the one that stands at its place: whoever calls a record by a name of
+    /// their own never learned how its lines are called.
+    pub fn keep_places(&self) {
+        self.keeps_places.store(true, Ordering::Relaxed);
+    }
+
+    pub fn keeps_places(&self) -> bool {
+        self.keeps_places.load(Ordering::Relaxed)
+    }
+
+    /// The identifier of a line of that record, by its place.
+    pub fn line_id(&self, place: usize) -> uuid::Uuid {
+        self.named().map_or_else(|| self.new_id(), |named| named::line(named, place).0)
+    }
+
+    fn entry_id(&self) -> uuid::Uuid {
+        let Some(named) = self.named() else { return self.new_id() };
+        named::entry(named, self.entries_named.fetch_add(1, Ordering::Relaxed)).0
+    }
+
     /// Compares `If-Match` with the record as it is.
     pub fn check_expectation(&self, id: RecordId, version: i64) -> Result<()> {
         match self.expectation {
@@ -272,14 +331,14 @@ impl<'a> Cx<'a> {
             }
             Expectation::Unsaid | Expectation::Any => Ok(()),
             Expectation::Tags(tags) if tags.iter().any(|tag| tells_version(tag, id, version)) => Ok(()),
-            Expectation::Tags(_) => Err(Error::PreconditionFailed),
+            Expectation::Tags(_) | Expectation::Absent => Err(Error::PreconditionFailed),
         }
     }
 
     /// Compares `If-Match` with a record that is not there yet: no version of it is what anybody expects.
     pub fn check_absent(&self) -> Result<()> {
         match self.expectation {
-            Expectation::Unsaid => Ok(()),
+            Expectation::Unsaid | Expectation::Absent => Ok(()),
             Expectation::Any | Expectation::Tags(_) => Err(Error::PreconditionFailed),
         }
     }
@@ -287,7 +346,7 @@ impl<'a> Cx<'a> {
     /// Refuses `If-Match` where what is written is no one record.
     pub fn check_unsaid(&self, instead: &str) -> Result<()> {
         match self.expectation {
-            Expectation::Unsaid => Ok(()),
+            Expectation::Unsaid | Expectation::Absent => Ok(()),
             Expectation::Any | Expectation::Tags(_) => {
                 Err(Error::field("If-Match", format!("is of no one record; {instead}")))
             }
@@ -367,7 +426,7 @@ impl<'a> Cx<'a> {
         self.taxed.note(&entry);
         let entry = limits::judge(self, &self.moved, entry).await?;
         let chart = self.chart().await?;
-        let stamp = (RecordId(self.new_id()), self.user, self.now);
+        let stamp = (RecordId(self.entry_id()), self.user, self.now);
         self.desk()?.post(self.business_id()?, stamp, entry, &chart)
     }
 

@@ -16,6 +16,11 @@ impl<'a> Cx<'a> {
         self.anew(business, expectation)
     }
 
+    /// The same of the one that stands at a place among them.
+    pub fn operation_at<'b>(&'b self, place: usize, business: &'b Business, expectation: &'b Expectation) -> Cx<'b> {
+        self.operation(business, expectation).naming(self.names_of(place))
+    }
+
     /// The company as those before it left it: a party may have become part of another.
     pub async fn company_by_now(&self) -> Result<Business> {
         let known = self.business()?;

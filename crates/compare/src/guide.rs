@@ -44,7 +44,9 @@ fn rules(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
     // Where there is no room for columns, each cell says whose it is.
     let [of_a, of_b] = [a, b].map(|dialect| escape(&dialect.name));
     let row = |what: &str, in_a: &str, in_b: &str| {
-        format!("<tr><th>{what}</th><td data-of=\"{of_a}\">{in_a}</td><td data-of=\"{of_b}\">{in_b}</td></tr>\n")
+        format!(
+            "<tr><th scope=\"row\">{what}</th><td data-of=\"{of_a}\">{in_a}</td><td data-of=\"{of_b}\">{in_b}</td></tr>\n"
+        )
     };
     let code = |text: &str| format!("<code>{}</code>", escape(text));
     let login = |dialect: &Dialect| {
@@ -87,7 +89,7 @@ fn rules(a: &Dialect, b: &Dialect, shared: Option<&str>) -> String {
         )
     });
     format!(
-        "<h2>What differs</h2>\n<div class=\"wide\"><table class=\"rules\"><thead><tr><th></th><th>{}</th><th>{}</th></tr></thead>\n{rows}</table></div>\n\
+        "<h2>What differs</h2>\n<div class=\"wide\"><table class=\"rules\"><thead><tr><td></td><th scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead>\n{rows}</table></div>\n\
          <h2>What stays</h2>\n<ul>\n<li>Identifiers, numbers, <code>ETag</code>s and the fields of every record.</li>\n\
          <li>The token: one from either log-in is good for both dialects, so a client may move call by call.</li>\n\
          <li>Status codes, the code in <code>X-Error-Code</code>, the messages of each field.</li>\n\

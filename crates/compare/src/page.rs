@@ -5,9 +5,18 @@ use serde_json::{Value, json};
 
 pub const BODY: &str = include_str!("../assets/compare.html");
 pub const SCRIPT: &str = include_str!("../assets/compare.js");
-pub const STYLE: &str = concat!(include_str!("../assets/look.css"), include_str!("../assets/compare.css"));
+/// What is its own beside the style of all pages.
+pub const STYLE: &str = concat!(
+    include_str!("../assets/served.css"),
+    include_str!("../assets/parts.css"),
+    include_str!("../assets/compare.css")
+);
 /// The style of the page about moving a client.
-pub const GUIDE_STYLE: &str = concat!(include_str!("../assets/look.css"), include_str!("../assets/guide.css"));
+pub const GUIDE_STYLE: &str = concat!(
+    include_str!("../assets/served.css"),
+    include_str!("../assets/parts.css"),
+    include_str!("../assets/guide.css")
+);
 
 /// The operations that both sides know, as the page offers them.
 pub fn operations(left: &Dialect, right: &Dialect) -> Value {

@@ -18,38 +18,48 @@ pub struct File {
     pub text: &'static str,
 }
 
+/// The style of every page that a browser sees, also of those beside the console.
+pub const STYLE: &str = include_str!("../web/style.css");
+
 const SCRIPT: &str = "text/javascript";
 
 macro_rules! modules {
     ($($name:literal),* $(,)?) => {
         /// All of them. The modules name each other, so they stand in one folder.
         pub const FILES: &[File] = &[
-            $(File { name: $name, media_type: SCRIPT, text: include_str!(concat!("../web/", $name)) },)*
-            File { name: "style.css", media_type: "text/css", text: include_str!("../web/style.css") },
+            $(File { name: $name, media_type: SCRIPT, text: include_str!(concat!("../web/", $name)) }),*
         ];
     };
 }
 
 modules![
+    "account.js",
     "actions.js",
+    "admin.js",
     "api.js",
+    "chain.js",
     "chart.js",
+    "csv.js",
     "decimal.js",
     "dialog.js",
     "dom.js",
+    "drafts.js",
     "edit.js",
     "form.js",
     "format.js",
     "frame.js",
+    "german-more.js",
     "german-names.js",
     "german.js",
     "home.js",
     "keys.js",
     "list.js",
     "main.js",
+    "merge.js",
     "names.js",
     "parts.js",
     "picker.js",
+    "proof.js",
     "record.js",
     "report.js",
     "request.js",
@@ -59,7 +69,9 @@ modules![
     "settings.js",
     "setup.js",
     "signin.js",
+    "system.js",
     "texts.js",
+    "unmatched.js",
 ];
 
 /// What the page is told of the installation.
@@ -73,7 +85,12 @@ pub struct Setup {
     pub pages: Vec<(String, String)>,
     /// Who may be signed in as by everybody.
     pub demo: Option<Demo>,
+    /// What books have to tell, by their companies.
+    pub stories: Vec<(String, &'static [Sentence])>,
 }
+
+/// A sentence, the words of a link, and the view that it leads to.
+pub type Sentence = (&'static str, &'static str, &'static str);
 
 /// A dialect that is served.
 #[derive(Serialize)]
@@ -93,14 +110,10 @@ pub struct Demo {
     pub password: &'static str,
 }
 
-/// The page of every view. `folder` is where the files are.
-pub fn page(folder: &str, setup: &Setup) -> String {
-    let of_scripts = |file: &&File| file.media_type == SCRIPT;
-    let ahead: Vec<String> = FILES
-        .iter()
-        .filter(of_scripts)
-        .map(|file| format!("<link rel=\"modulepreload\" href=\"{folder}/{}\">\n", file.name))
-        .collect();
+/// The page of every view. `folder` is where the files are, `style` where the style is.
+pub fn page(folder: &str, style: &str, setup: &Setup) -> String {
+    let ahead: Vec<String> =
+        FILES.iter().map(|file| format!("<link rel=\"modulepreload\" href=\"{folder}/{}\">\n", file.name)).collect();
     let told = escape(&serde_json::json!(setup).to_string());
     let others: Vec<String> = setup
         .pages
@@ -113,7 +126,7 @@ pub fn page(folder: &str, setup: &Setup) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Duet</title>\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"duet\" content=\"{told}\">\n\
          <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
-         <link rel=\"stylesheet\" href=\"{folder}/style.css\">\n{ahead}\
+         <link rel=\"stylesheet\" href=\"{style}\">\n{ahead}\
          <script type=\"module\" src=\"{folder}/main.js\"></script>\n</head>\n<body>\n\
          <div id=\"app\"><main class=\"gate\"><h1>Duet</h1><p>The console is loading.</p></main></div>\n\
          <noscript><main class=\"gate\"><p>The console needs JavaScript. These pages are here as well:</p>\
@@ -131,12 +144,18 @@ mod tests {
 
     fn told() -> Setup {
         let spoken = Spoken { letter: SPEAKS.into(), base: "/\"><b>".into(), document: "/d".into() };
-        Setup { version: "<1>".into(), dialects: vec![spoken], pages: vec![("/x".into(), "X".into())], demo: None }
+        Setup {
+            version: "<1>".into(),
+            dialects: vec![spoken],
+            pages: vec![("/x".into(), "X".into())],
+            demo: None,
+            stories: Vec::new(),
+        }
     }
 
     #[test]
     fn the_page_holds_nothing_inline() {
-        let page = page("/console/0", &told());
+        let page = page("/console/0", "/s.css", &told());
         assert!(!page.contains("<script>") && !page.contains("<style") && !page.contains("<b>"), "{page}");
         assert!(!page.contains(" style=") && !page.contains(" onclick="), "{page}");
     }
@@ -148,10 +167,11 @@ mod tests {
         let mut there: Vec<String> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         let mut listed: Vec<String> = FILES.iter().map(|file| file.name.to_owned()).collect();
+        listed.push("style.css".to_owned());
         there.sort();
         listed.sort();
         assert_eq!(there, listed);
-        for file in FILES.iter().filter(|file| file.media_type == SCRIPT && file.name != "main.js") {
+        for file in FILES.iter().filter(|file| file.name != "main.js") {
             let named = format!("\"./{}\"", file.name);
             assert!(FILES.iter().any(|other| other.text.contains(&named)), "nobody imports {named}");
         }
@@ -172,9 +192,10 @@ mod tests {
     /// What the modules say in English, the catalogue says in German.
     #[test]
     fn every_sentence_has_its_german() {
-        let catalogue = FILES.iter().find(|file| file.name == "german.js").unwrap().text;
+        let catalogue: String =
+            FILES.iter().filter(|file| file.name.starts_with("german")).map(|file| file.text).collect();
         let mut missing = Vec::new();
-        for file in FILES.iter().filter(|file| file.media_type == SCRIPT) {
+        for file in FILES {
             // A long sentence stands on a line of its own.
             let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ").replace("t( \"", "t(\"");
             let mut rest = text.as_str();

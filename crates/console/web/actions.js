@@ -1,5 +1,6 @@
 // What may be done with a record next: each asked once more, and shown beforehand what it does.
 
+import { deeds } from "./admin.js";
 import { ask, list, newKey } from "./api.js";
 import { dialog, fault, tell } from "./dialog.js";
 import { h, replace } from "./dom.js";
@@ -352,6 +353,8 @@ export async function actionsOf(segment, record, etag, again) {
         `act-${verb}`,
       ),
     );
+  // What is done with a webhook is done often; with a company or a party as a whole, hardly ever.
+  for (const deed of deeds(segment, record, again)) (segment === "webhooks" && deed.className === "" ? made : rest).push(deed);
   const canDelete = known.isDocument
     ? allowed.includes("delete")
     : may(`${noun(segment)}.delete`) &&

@@ -104,6 +104,12 @@ export async function signIn(email, password, code) {
   keep({ token: told.data.token, expiresAt: told.data.expiresAt, email });
 }
 
+/** The code of an invitation is the token of this one request. */
+export async function acceptInvitation(code, body) {
+  const headers = { Authorization: `Bearer ${code}` };
+  return (await ask("POST", "/auth/accept-invitation", { body, headers, isLogin: true, quiet: true })).data;
+}
+
 export async function signOut() {
   try {
     await ask("POST", "/auth/me/logout", { body: {}, isLogin: true, quiet: true });

@@ -3,10 +3,12 @@
 import { Refused, ask, list, newKey } from "./api.js";
 import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
+import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
 import { h, later, replace } from "./dom.js";
 import { Form } from "./form.js";
-import { amount, date, money, shown, today } from "./format.js";
+import { amount, date, money, shown, time, today } from "./format.js";
 import { currency, knowCompanies, noun } from "./frame.js";
+import { merge } from "./merge.js";
 import { called, remember } from "./names.js";
 import { heading, postings, trailTo, waiting } from "./parts.js";
 import { RESOURCES } from "./resources.js";
@@ -158,7 +160,8 @@ export function totals(record, unit) {
   );
 }
 
-export async function editView(main, segment, id) {
+/** `taken` is a draft of this form that was kept, where the reader goes on with it. */
+export async function editView(main, segment, id, taken = null) {
   const known = RESOURCES[segment];
   replace(main, waiting());
   const isNew = id === null;
@@ -169,7 +172,7 @@ export async function editView(main, segment, id) {
   if (schema === null)
     return void replace(main, heading(label(known.stem)), h("p", {}, t("This cannot be changed; what is there stays.")));
   const before = found?.data ?? null;
-  let etag = found?.etag ?? null;
+  let etag = taken ? taken.etag : (found?.etag ?? null);
   const { targetId, settled, ...given } = here().query;
   const start = before ?? {
     ...(known.isDocument ? { date: today() } : {}),
@@ -183,9 +186,8 @@ export async function editView(main, segment, id) {
   let stopping = null;
   const isDraft = isNew || before.status === "draft";
 
-  const form = new Form({
+  const told = {
     schema,
-    value: start,
     segment,
     isNew,
     main: known.main ?? [],
@@ -202,23 +204,34 @@ export async function editView(main, segment, id) {
           : name === "itemId" && segment === "stock-adjustments"
             ? { type: "stock" }
             : {},
+  };
+  const form = new Form({
+    ...told,
+    value: { ...start, ...taken?.body },
     chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
     changed: () => {
       settle?.draw();
       look();
+      keep();
     },
   });
+  /** What there was when the writing began. */
+  const opened = taken?.was ?? form.read();
+  if (taken) form.isDirty = true;
+  const keepNow = () => form.isDirty && keepDraft(segment, id, { body: form.read(), etag, was: opened });
+  const keep = later(400, keepNow);
   const settle =
     known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
 
-  const read = (status) => {
-    const body = withoutOldTax(form.read(), before ?? {});
+  const dressed = (fields, status, than = before ?? {}) => {
+    const body = withoutOldTax(fields, than);
     if (known.isDocument && status) body.status = status;
     else if (known.isDocument && before?.status) body.status = before.status;
     const allocations = settle?.read() ?? [];
     if (allocations.length > 0) body.allocations = allocations;
     return body;
   };
+  const read = (status) => dressed(form.read(), status);
   const method = isNew ? "POST" : "PUT";
   const address = isNew ? `/${segment}` : `/${segment}/${id}`;
 
@@ -286,8 +299,8 @@ export async function editView(main, segment, id) {
 
   let key = newKey();
   let said = null;
-  const save = async (status, button) => {
-    const body = read(status);
+  const save = async (status, merged = null, than = null) => {
+    const body = merged ? dressed(merged, status, than) : read(status);
     const text = write(body);
     if (said !== null && said !== text) key = newKey();
     said = text;
@@ -296,6 +309,7 @@ export async function editView(main, segment, id) {
     try {
       const { data } = await ask(method, address, { body, headers });
       form.isDirty = false;
+      dropDraft(segment, id);
       onLeave(null);
       remember(segment, data);
       if (segment === "businesses") await knowCompanies();
@@ -307,7 +321,7 @@ export async function editView(main, segment, id) {
       go(segment === "businesses" && isNew ? `/c/${data.id}` : path(segment, data.id), { asks: false });
       showOnce(data);
     } catch (error) {
-      if (error instanceof Refused && error.status === 412) await outrun();
+      if (error instanceof Refused && error.status === 412) await outrun(status).catch(fault);
       else if (error instanceof Refused && Object.keys(error.errors).length > 0)
         form.showErrors(error.errors, t("The server does not take it like this:"));
       else if (error instanceof Refused) form.showErrors({}, explain(error));
@@ -317,63 +331,25 @@ export async function editView(main, segment, id) {
     }
   };
 
-  /** Somebody else was faster: both versions side by side, and the reader decides. */
-  const outrun = async () => {
+  /** Somebody else was faster: what each has made of it stands side by side, and the reader decides. */
+  const outrun = async (status) => {
     const now = await ask("GET", `/${segment}/${id}`);
-    const mine = read(null);
-    const differ = Object.keys(mine).filter(
-      (name) =>
-        write(mine[name] ?? null) !== write(now.data[name] ?? null) &&
-        write(before[name] ?? null) !== write(now.data[name] ?? null),
-    );
-    const words = (value) =>
-      value === null || value === undefined
-        ? "–"
-        : typeof value === "object" && !("text" in value)
-          ? write(value, 1)
-          : shown(value);
-    const rows = differ.map((name) =>
-      h("tr", {}, h("th", { scope: "row" }, label(name)), h("td", {}, words(now.data[name])), h("td", {}, words(mine[name]))),
-    );
-    dialog({
-      title: t("Somebody else has changed this meanwhile"),
-      wide: true,
-      confirm: t("Keep mine"),
-      isGrave: true,
-      cancel: t("Back to the form"),
-      body: [
-        h(
-          "p",
-          {},
-          t(
-            "Since you opened it, version {theirs} was saved. You can keep yours, which overwrites it, or begin again from theirs.",
-            { theirs: shown(now.data.version) },
-          ),
-        ),
-        rows.length > 0
-          ? h(
-              "table",
-              { class: "list" },
-              h(
-                "thead",
-                {},
-                h(
-                  "tr",
-                  {},
-                  h("th", { scope: "col" }, t("Field")),
-                  h("th", { scope: "col" }, t("Theirs")),
-                  h("th", { scope: "col" }, t("Yours")),
-                ),
-              ),
-              h("tbody", {}, rows),
-            )
-          : h("p", { class: "quiet" }, t("The fields that you see are the same; what was changed is not among them.")),
-        h("p", {}, h("button", { type: "button", onclick: () => location.reload() }, t("Begin again from theirs"))),
-      ],
-      async act(close) {
+    merge({
+      names: Object.keys(schema.properties).filter((name) => name !== "status"),
+      was: opened,
+      // Read as this form would send it, so that what is alike is alike.
+      theirs: new Form({ ...told, value: now.data }).read(),
+      mine: form.read(),
+      version: now.data.version,
+      segment,
+      again: () => {
+        discard();
+        onLeave(null);
+        location.reload();
+      },
+      async save(body) {
         etag = now.etag;
-        close();
-        await save(null);
+        await save(status, body, now.data);
       },
     });
   };
@@ -401,12 +377,50 @@ export async function editView(main, segment, id) {
     event.preventDefault();
     buttons[at].click();
   };
-  const isDirty = () => form.isDirty === true;
-  onLeave(Object.assign(() => !isDirty() || confirm(t("Leave without saving?")), { isDirty }));
-  const cancel = h("a", { class: "button", href: isNew ? path(segment) : path(segment, id) }, t("Cancel"));
+  /** Whoever leaves finds it again; where nothing may be kept, they are asked. */
+  const isLost = () => {
+    keepNow();
+    return form.isDirty === true && !isKept(segment);
+  };
+  onLeave(
+    Object.assign(
+      () => {
+        if (isLost()) return confirm(t("Leave without saving?"));
+        if (form.isDirty) tell(t("What you typed is kept in this browser. Open the form again to go on with it."));
+        return true;
+      },
+      { isDirty: isLost },
+    ),
+  );
+  const discard = () => {
+    form.isDirty = false;
+    dropDraft(segment, id);
+  };
+  const cancel = h("a", { class: "button", id: "cancel", href: isNew ? path(segment) : path(segment, id), onclick: discard }, t("Cancel"));
+  const draft = taken ? null : keptDraft(segment, id);
+  const offer = draft
+    ? h(
+        "div",
+        { class: "note", id: "kept-draft", role: "status" },
+        h("span", {}, t("You began to write this and did not save it: {when}.", { when: time(draft.at) })),
+        h("button", { type: "button", class: "main", id: "take-draft", onclick: () => editView(main, segment, id, draft).catch(fault) }, t("Go on with it")),
+        h(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              dropDraft(segment, id);
+              offer.remove();
+            },
+          },
+          t("Throw it away"),
+        ),
+      )
+    : null;
   replace(
     main,
     heading(title, { trail: trailTo(segment) }),
+    offer,
     h(
       "form",
       {

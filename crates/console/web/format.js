@@ -40,6 +40,10 @@ export const number = (value) => numbers({ maximumFractionDigits: 10 }).format(S
 export const rough = (value, currency) =>
   numbers({ style: "currency", currency, maximumFractionDigits: 0 }).format(String(value));
 
+/** As short as can be, at the edge of a drawing. */
+export const short = (value, currency) =>
+  numbers({ style: "currency", currency, notation: "compact", maximumFractionDigits: 1 }).format(String(value));
+
 export function date(text, style = "medium") {
   if (!text) return "";
   const [year, month, day] = text.split("-").map(Number);
@@ -50,6 +54,15 @@ export function monthName(text) {
   const [year, month] = text.split("-").map(Number);
   return new Intl.DateTimeFormat(locale(), { month: "short", timeZone: "UTC" }).format(Date.UTC(year, month - 1, 1));
 }
+
+export function monthAndYear(text) {
+  const [year, month] = text.split("-").map(Number);
+  const shape = { month: "short", year: "numeric", timeZone: "UTC" };
+  return new Intl.DateTimeFormat(locale(), shape).format(Date.UTC(year, month - 1, 1));
+}
+
+/** The last day of a month, which may lie beyond its year. */
+export const monthsEnd = (year, month) => new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 
 export const time = (text) =>
   text ? new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";

@@ -3,7 +3,8 @@
 import { chooseCompany, company, list, made, signOut, who } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
-import { date, goBy } from "./format.js";
+import { dropAllDrafts } from "./drafts.js";
+import { date, goBy, time } from "./format.js";
 import { forget } from "./names.js";
 import { openRequests } from "./request.js";
 import { GROUPS, RESOURCES } from "./resources.js";
@@ -66,7 +67,7 @@ function navigation() {
   const tools = setup.pages.filter(([address]) => address !== "/");
   return h(
     "nav",
-    { "aria-label": t("Main"), class: "side", id: "side" },
+    { "aria-label": t("Main"), class: "rail", id: "rail" },
     h("a", { class: "brand", href: path() }, "Duet"),
     h(
       "ul",
@@ -160,10 +161,10 @@ function top(redraw) {
   );
   return h(
     "header",
-    { class: "top" },
+    { class: "crown" },
     h(
       "button",
-      { type: "button", class: "plain burger", "aria-label": t("Menu"), "aria-controls": "side", onclick: toggleMenu },
+      { type: "button", class: "plain burger", "aria-label": t("Menu"), "aria-controls": "rail", onclick: toggleMenu },
       icon("more"),
     ),
     choice,
@@ -189,6 +190,21 @@ export function toggleMenu() {
   document.querySelector(".shell").classList.toggle("open");
 }
 
+/** What stands above a page on paper, and nowhere else. */
+function letterhead() {
+  const one = business();
+  const { line1, line2, postalCode, city, country } = one?.address ?? {};
+  const place = [line1, line2, [postalCode, city].filter(Boolean).join(" "), country].filter(Boolean).join(", ");
+  const said = [place, one?.taxNumber ? `${label("taxNumber")} ${one.taxNumber}` : null, one?.registrationNumber].filter(Boolean);
+  return h(
+    "div",
+    { class: "letterhead", "aria-hidden": "true" },
+    h("strong", {}, one?.legalName ?? one?.name),
+    h("span", {}, said.join(" · ")),
+    h("span", { class: "printed" }, t("Printed {when}", { when: time(new Date().toISOString()) })),
+  );
+}
+
 function bottom() {
   const tab = (address, name, mark) =>
     h("a", { href: address, "aria-current": location.pathname === address ? "page" : null }, icon(mark), h("span", {}, name));
@@ -204,6 +220,7 @@ function bottom() {
 }
 
 async function leave() {
+  dropAllDrafts();
   try {
     await signOut();
   } catch (error) {
@@ -226,10 +243,10 @@ export function frame(redraw) {
   const app = document.getElementById("app");
   document.documentElement.lang = language();
   const main = h("main", { id: "main", tabindex: "-1" });
-  const side = document.querySelector(".side");
+  const side = document.querySelector(".rail");
   const scrolled = side?.scrollTop ?? 0;
   const opened = new Set(
-    [...document.querySelectorAll(".side details")].filter((one) => one.open).map((one) => one.dataset.group),
+    [...document.querySelectorAll(".rail details")].filter((one) => one.open).map((one) => one.dataset.group),
   );
   const known = side !== null;
   replace(
@@ -251,11 +268,11 @@ export function frame(redraw) {
       { class: "shell" },
       navigation(),
       h("div", { class: "veil", onclick: toggleMenu }),
-      h("div", { class: "body" }, top(redraw), main),
+      h("div", { class: "stage" }, letterhead(), top(redraw), main),
       bottom(),
     ),
   );
-  if (known) for (const one of document.querySelectorAll(".side details")) if (opened.has(one.dataset.group)) one.open = true;
-  document.querySelector(".side").scrollTop = scrolled;
+  if (known) for (const one of document.querySelectorAll(".rail details")) if (opened.has(one.dataset.group)) one.open = true;
+  document.querySelector(".rail").scrollTop = scrolled;
   return main;
 }

@@ -244,6 +244,7 @@ export const NAMES = {
   url: "Adresse (URL)",
   types: "Ereignisse",
   payload: "Umfang",
+  format: "Form",
   headers: "Kopfzeilen",
   formerSecretUntil: "Alter Schlüssel bis",
   receiptStatus: "Eingang",

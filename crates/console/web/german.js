@@ -7,8 +7,6 @@ export const GERMAN = {
   "(no number)": "(ohne Nummer)",
   "1 record": "1 Eintrag",
   "A draft with the same fields is made.": "Es entsteht ein Entwurf mit denselben Feldern.",
-  "A second factor is set up by POST auth/me/totp; the reference shows how.":
-    "Ein zweiter Faktor wird mit POST auth/me/totp eingerichtet; die Referenz zeigt, wie.",
   "About": "Über diesen Server",
   "Account": "Konto",
   "Accounting": "Buchhaltung",
@@ -20,6 +18,7 @@ export const GERMAN = {
   "All": "Alle",
   "All of it, in the general ledger": "Alles im Hauptbuch",
   "All reports": "Alle Berichte",
+  "What these books tell": "Was diese Bücher erzählen",
   "What this page shows, it asked with these requests; the names of what it links to aside. Put your token into TOKEN, and any program can do the same.":
     "Was diese Seite zeigt, hat sie mit diesen Anfragen erfragt, von den Namen hinter den Links abgesehen. Setzen Sie Ihr Token in TOKEN ein, dann kann es jedes Programm ebenso.",
   "All your other sessions end with it.": "Alle anderen Sitzungen enden damit.",
@@ -98,7 +97,6 @@ export const GERMAN = {
     "Es wird durch eine Gegenbuchung zurückgenommen; Nummer und Spur in den Büchern bleiben.",
   "Journal entries": "Buchungen",
   "Journals": "Journalbuchungen",
-  "Keep mine": "Meine behalten",
   "Keep this in a safe place. It is not shown again.": "Bewahren Sie es sicher auf. Es wird nicht wieder gezeigt.",
   "Keyboard": "Tastatur",
   "Language": "Sprache",
@@ -210,8 +208,6 @@ export const GERMAN = {
   "Sign in": "Anmelden",
   "Sign in again; what you have typed is still here.": "Melden Sie sich wieder an; Ihre Eingaben sind noch da.",
   "Sign out": "Abmelden",
-  "Since you opened it, version {theirs} was saved. You can keep yours, which overwrites it, or begin again from theirs.":
-    "Seit Sie es geöffnet haben, wurde Fassung {theirs} gespeichert. Sie können Ihre behalten und überschreiben, oder mit der anderen neu beginnen.",
   "Somebody else has changed this meanwhile": "Jemand anders hat das inzwischen geändert",
   "Somebody else has changed this meanwhile.": "Jemand anders hat das inzwischen geändert.",
   "Something does not add up. Show this to whoever keeps the server.":
@@ -249,8 +245,8 @@ export const GERMAN = {
   "This company is not there, or not yours. Choose one of yours:":
     "Diese Firma gibt es nicht, oder sie ist nicht Ihre. Wählen Sie eine Ihrer Firmen:",
   "This did not work": "Das hat nicht geklappt",
-  "This is a demo with a sample company: just sign in. Everything is thrown away when the server stops.":
-    "Das ist eine Vorführung mit einer Musterfirma: einfach anmelden. Alles wird verworfen, wenn der Server endet.",
+  "This is a demo with sample companies: just sign in. Everything is thrown away when the server stops.":
+    "Das ist eine Vorführung mit Musterfirmen: einfach anmelden. Alles wird verworfen, wenn der Server endet.",
   "This list": "Diese Liste",
   "This month": "Dieser Monat",
   "This page as requests": "Diese Seite als Anfragen",
@@ -281,7 +277,6 @@ export const GERMAN = {
   "What was done": "Was getan wurde",
   "Where you are": "Wo Sie sind",
   "Where you are signed in": "Wo Sie angemeldet sind",
-  "Which": "Welche",
   "Which company?": "Welche Firma?",
   "Who owes what": "Wer was schuldet",
   "Write the first invoice": "Die erste Rechnung schreiben",
@@ -293,7 +288,6 @@ export const GERMAN = {
   "You may not do this here. Whoever keeps the company's users can change that.":
     "Das dürfen Sie hier nicht. Wer die Benutzer der Firma verwaltet, kann das ändern.",
   "Your account": "Ihr Konto",
-  "Your account has a second factor.": "Ihr Konto hat einen zweiten Faktor.",
   "Your account has a second factor: give the code that your authenticator shows now.":
     "Ihr Konto hat einen zweiten Faktor: geben Sie den Code ein, den Ihre App jetzt zeigt.",
   "Your session ends in two minutes. You will be asked for your password; nothing is lost.":
@@ -311,7 +305,7 @@ export const GERMAN = {
   "this one": "diese hier",
   "when paid": "nach Zahlung",
   "{count} checks are broken": "{count} Prüfungen verletzt",
-  "{count} checks hold": "{count} Prüfungen halten",
+  "{count} checks hold": "{count} Prüfungen bestanden",
   "{count} records": "{count} Einträge",
   "{days} days overdue": "{days} Tage überfällig",
   "{what} is saved.": "{what} ist gespeichert.",

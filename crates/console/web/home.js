@@ -1,26 +1,29 @@
 // The first page: money, who owes what, what was earned, and what needs doing.
 
 import { get, list } from "./api.js";
-import { ages, bars } from "./chart.js";
+import { ages, bars, line } from "./chart.js";
 import { isDecimal } from "./decimal.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
-import { money, monthEdge, monthName, now, rough, time, today } from "./format.js";
+import { money, monthEdge, monthName, now, rough, short, time, today } from "./format.js";
 import { business, currency, may, noun } from "./frame.js";
 import { linkTo } from "./names.js";
 import { badge, empty, heading } from "./parts.js";
+import { lastProof, proofMark } from "./proof.js";
 import { RESOURCES, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
+import { setup } from "./setup.js";
 import { label, t } from "./texts.js";
+import { unmatched } from "./unmatched.js";
 
 /** A part of the page that is filled when its figures are there; where they may not be seen, it says so. */
-function part(title, ask, draw, wide = false) {
+function part(title, ask, draw, kind = null) {
   const inner = h("div", { class: "part" }, h("p", { class: "quiet" }, "…"));
   ask().then(
     (told) => replace(inner, draw(told)),
     (error) => replace(inner, h("p", { class: "quiet" }, explain(error))),
   );
-  return h("section", { class: wide ? "card wide" : "card" }, h("h2", {}, title), inner);
+  return h("section", { class: kind ? `card ${kind}` : "card" }, h("h2", {}, title), inner);
 }
 
 const figureOf = (report, rowKey, columnKey) => {
@@ -75,7 +78,28 @@ function aging(kind, report) {
 
 const DRAFTS = Object.keys(RESOURCES).filter((segment) => RESOURCES[segment].isDocument);
 
-/** What waits for somebody: overdue invoices, drafts, orders that are not done. */
+/** Money that settles nothing yet. */
+async function loose() {
+  const total = (await unmatched({ quiet: true })).reduce((all, one) => all + one.items.length, 0);
+  return total > 0 ? { total, text: t("Money not matched"), href: path("unmatched") } : null;
+}
+
+/** Webhooks that are not heard any more. */
+async function failing() {
+  if (!may("webhook.view")) return null;
+  const { items } = await list("webhooks", { pageSize: 100 }, { quiet: true });
+  const total = items.filter((one) => one.status === "disabled").length;
+  return total > 0 ? { total, text: t("Webhooks that failed"), href: path("webhooks"), isLate: true } : null;
+}
+
+function unproved() {
+  if (!may("verification.view")) return null;
+  const last = lastProof();
+  if (last?.ok) return null;
+  return { total: last ? "✗" : t("open"), text: last ? t("The books do not add up") : t("Prove the books"), href: path("proof"), isLate: last !== null };
+}
+
+/** What waits for somebody: overdue invoices, drafts, orders that are not done, money that is not matched, books not proved. */
 async function todo() {
   const count = async (segment, status, text) => {
     if (!may(`${noun(segment)}.view`)) return null;
@@ -90,6 +114,9 @@ async function todo() {
     count("purchase-orders", "open,partiallyReceived", t("Orders to receive")),
     count("delivery-notes", "posted,partiallyInvoiced", t("Deliveries to invoice")),
     count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
+    loose(),
+    failing(),
+    unproved(),
     ...DRAFTS.map((segment) => count(segment, "draft", t("Drafts: {what}", { what: named(segment) }))),
   ]);
   return all.filter(Boolean);
@@ -136,30 +163,55 @@ function latest({ items }) {
   ];
 }
 
-/** A company without documents is told the first steps. */
+/** A company without an invoice is told the first steps; each is ticked once it is done. */
 async function firstSteps(place) {
-  const [parties, invoices, journals] = await Promise.all(
-    ["parties", "sales-invoices", "journals"].map((segment) => list(segment, { pageSize: 1 }, { quiet: true })),
-  );
-  if (parties.total + invoices.total + journals.total > 0) return;
-  const step = (segment, text) => h("li", {}, h("a", { href: path(segment, "new") }, text));
+  const count = async (segment, done = 1) =>
+    may(`${noun(segment)}.view`) ? (await list(segment, { pageSize: 1 }, { quiet: true })).total >= done : true;
+  const steps = [
+    ["tax-codes", t("Add the tax that you charge"), 1],
+    ["journals", t("Enter what there was before, as a journal of the kind opening"), 1],
+    ["parties", t("Add the first customer"), 1],
+    ["sales-invoices", t("Write the first invoice"), 1],
+    ["users", t("Invite those who work with you"), 2],
+  ];
+  const done = await Promise.all(steps.map(([segment, , needed]) => count(segment, needed)));
+  if (done[3]) return;
+  const step = ([segment, text], at) =>
+    h(
+      "li",
+      { class: done[at] ? "ticked" : null },
+      h("span", { class: "tick-box" }, done[at] ? icon("check") : String(at + 1)),
+      done[at] ? h("span", {}, text, h("span", { class: "unseen" }, ` (${t("done")})`)) : h("a", { href: path(segment, "new") }, text),
+    );
   replace(
     place,
-    h(
-      "section",
-      { class: "card" },
-      h("h2", {}, t("The first steps")),
-      h(
-        "ol",
-        {},
-        step("tax-codes", t("Add the tax that you charge")),
-        step("journals", t("Enter what there was before, as a journal of the kind opening")),
-        step("parties", t("Add the first customer")),
-        step("sales-invoices", t("Write the first invoice")),
-        step("users", t("Invite those who work with you")),
-      ),
-    ),
+    h("section", { class: "card", id: "first-steps" }, h("h2", {}, t("The first steps")), h("ol", { class: "steps" }, steps.map(step))),
   );
+}
+
+/** What the books of a demo have to tell, and where it is seen. */
+function story() {
+  const [, sentences] = setup.stories.find(([id]) => id === business()?.id) ?? [];
+  if (!sentences) return null;
+  const told = ([text, link, view]) => h("li", {}, text, " ", h("a", { href: path(view) }, link));
+  return h("section", { class: "card wide", id: "story" }, h("h2", {}, t("What these books tell")), h("ul", { class: "latest", lang: "en" }, sentences.map(told)));
+}
+
+/** A drawing, where there is anything to draw. */
+const drawn = (draw, told) =>
+  told.points.every((one) => one.value.isZero) ? empty(t("Nothing is booked yet. What you post shows here, month by month.")) : draw(told);
+
+const MONTHS = 12;
+
+/** What there was at the end of each month, as the server says. */
+async function cashByMonth() {
+  const away = Array.from({ length: MONTHS }, (_, at) => at - MONTHS + 1);
+  const ask = async (month) => {
+    const [from, end] = [monthEdge(month, "first"), month === 0 ? today() : monthEdge(month, "last")];
+    const report = await get("/reports/cash-flow", { from, to: end }, { quiet: month < 0 });
+    return { name: monthName(from), value: report.totals.closing, href: withQuery(path("reports", "cash-flow"), { from, to: end }) };
+  };
+  return Promise.all(away.map(ask));
 }
 
 export async function homeView(main) {
@@ -183,6 +235,7 @@ export async function homeView(main) {
     main,
     heading(business()?.name ?? "Duet", {
       under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(now()),
+      actions: may("verification.view") ? proofMark() : null,
     }),
     steps,
     h(
@@ -228,10 +281,16 @@ export async function homeView(main) {
       part(
         t("Profit by month"),
         () => profit,
-        (report) => bars({ title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit) }),
-        true,
+        (report) => drawn(bars, { title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
+        "wide",
       ),
-      part(t("To do"), todo, todoList),
+      part(t("To do"), todo, todoList, "tall"),
+      part(
+        t("Cash by month"),
+        cashByMonth,
+        (points) => drawn(line, { title: t("Cash by month"), points, shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
+        "wide",
+      ),
       part(
         t("Owed to us, by age"),
         () => ar,
@@ -243,6 +302,7 @@ export async function homeView(main) {
         (report) => aging("ap", report),
       ),
       part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest),
+      story(),
     ),
   );
   firstSteps(steps).catch(() => null);

@@ -1,6 +1,7 @@
 // A list of any resource: chips for its states, its filters, search, sorting, pages, columns.
 
 import { list } from "./api.js";
+import { saveList } from "./csv.js";
 import { h, later, replace } from "./dom.js";
 import { fault } from "./dialog.js";
 import { may, noun } from "./frame.js";
@@ -85,9 +86,13 @@ const target = (segment, record) => (RESOURCES[segment].noRecord ? null : path(s
 export async function listView(main, segment) {
   const known = RESOURCES[segment];
   const title = label(known.stem);
+  const state = { sort: known.sort, page: "1", ...here().query };
+  const asked = () => list(segment, { ...state, pageSize: known.pageSize ?? 50 });
+  // What is listed is asked for at once, while the API's document says how it can be filtered.
+  let early = asked();
+  early.catch(() => null);
   const { filters, sortable } = await filtersOf(known.stem);
   const canAdd = (segment === "businesses" || may(`${noun(segment)}.create`)) && (await knows(`${known.stem}Create`));
-  const state = { sort: known.sort, page: "1", ...here().query };
   let columns = keptColumns(segment, known.columns);
   const results = h("div", { class: "results", "aria-live": "polite" }, waiting());
   const statuses = filters.find((one) => one.name === "status")?.words ?? [];
@@ -96,13 +101,14 @@ export async function listView(main, segment) {
 
   const show = async () => {
     drawChips();
-    const query = { ...state, pageSize: known.pageSize ?? 50 };
     note({ ...state, sort: state.sort === known.sort ? null : state.sort, page: state.page === "1" ? null : state.page });
     try {
-      const page = await list(segment, query);
+      const page = await (early ?? asked());
+      early = null;
       if (!results.isConnected) return;
       replace(results, page.items.length === 0 ? nothing() : drawn(page), page.total > 0 ? pager(page) : null);
     } catch (error) {
+      early = null;
       replace(results, empty(error.message));
       fault(error);
     }
@@ -264,9 +270,18 @@ export async function listView(main, segment) {
       show();
     },
   );
-  const actions = canAdd
-    ? h("a", { class: "button main", href: path(segment, "new"), "aria-keyshortcuts": "n", id: "new" }, t("New"))
-    : null;
+  const save = h("button", { type: "button", id: "csv", title: t("All of these as comma-separated values") }, "CSV");
+  save.addEventListener("click", async () => {
+    save.disabled = true;
+    await saveList(segment, { ...state, page: null }, columns).catch(fault);
+    save.disabled = false;
+  });
+  const actions = [
+    save,
+    canAdd
+      ? h("a", { class: "button main", href: path(segment, "new"), "aria-keyshortcuts": "n", id: "new" }, t("New"))
+      : null,
+  ];
   replace(
     main,
     heading(title, { actions }),

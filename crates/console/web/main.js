@@ -1,5 +1,6 @@
 // Begins: who is signed in, which company is open, which view the address names.
 
+import { accountView } from "./account.js";
 import { chooseCompany, company, made, onExpiry, signedIn } from "./api.js";
 import { explain } from "./dialog.js";
 import { h, replace } from "./dom.js";
@@ -10,27 +11,39 @@ import { listenToKeys } from "./keys.js";
 import { listView, searchView } from "./list.js";
 import { forget } from "./names.js";
 import { empty, heading, waiting } from "./parts.js";
+import { proofView } from "./proof.js";
 import { recordView } from "./record.js";
 import { reportView, reportsView } from "./report.js";
 import { RESOURCES } from "./resources.js";
 import { go, here, listen, onChange, path } from "./route.js";
 import { ahead } from "./schema.js";
-import { accountView, settingsView } from "./settings.js";
+import { settingsView } from "./settings.js";
 import { signInAgain, signInPage, watch } from "./signin.js";
+import { dialectsView, eventsView, systemView } from "./system.js";
 import { language, t } from "./texts.js";
+import { unmatchedView } from "./unmatched.js";
 
 const app = document.getElementById("app");
 let companies = null;
 let turn = 0;
+
+const PAGES = {
+  settings: settingsView,
+  account: accountView,
+  search: searchView,
+  proof: proofView,
+  unmatched: unmatchedView,
+  dialects: dialectsView,
+  events: eventsView,
+  system: systemView,
+};
 
 /** Which view an address names. */
 async function view(main, parts) {
   const [first, second, third] = parts;
   if (!first) return homeView(main);
   if (first === "reports") return second ? reportView(main, second) : reportsView(main);
-  if (first === "settings") return settingsView(main);
-  if (first === "account") return accountView(main);
-  if (first === "search") return searchView(main);
+  if (PAGES[first]) return PAGES[first](main);
   if (!RESOURCES[first]) return nowhere(main);
   if (!second) return listView(main, first);
   if (second === "new") return editView(main, first, null);
@@ -96,7 +109,8 @@ async function show() {
     const named = here().business;
     if (named !== null && !companies.some((one) => one.id === named)) companies = await knowCompanies();
     if (!choose()) return;
-    ahead();
+    // Not every view needs it, and none for its first paint.
+    (window.requestIdleCallback ?? setTimeout)(ahead);
     const main = frame(show);
     app.append(told());
     replace(main, waiting());

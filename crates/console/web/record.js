@@ -1,12 +1,14 @@
 // A record: its fields, lines, what it led to and came from, its entries, and who did what to it.
 
+import { deliveries } from "./admin.js";
 import { ask, list } from "./api.js";
 import { actionsOf, endAllocation } from "./actions.js";
+import { chain } from "./chain.js";
 import { isDecimal } from "./decimal.js";
 import { h, replace } from "./dom.js";
 import { totals } from "./edit.js";
 import { figure, money, shown, time } from "./format.js";
-import { currency, may } from "./frame.js";
+import { currency, may, noun } from "./frame.js";
 import { called, linkTo, remember } from "./names.js";
 import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
 import { RESOURCES, segmentOf } from "./resources.js";
@@ -77,36 +79,6 @@ const ELSEWHERE = [
   "payableAccountId",
   "controlAccountId",
 ];
-
-/** Order, delivery, invoice, money: each a link, in the order of the day. */
-function chain(record) {
-  const own = (record.links ?? []).map((one) => ({ kind: one.type, id: one.id, number: one.number, how: one.relation }));
-  const settled = (record.allocations ?? []).map((one) => {
-    const isSource = one.sourceId === record.id;
-    return {
-      kind: isSource ? one.targetType : one.sourceType,
-      id: isSource ? one.targetId : one.sourceId,
-      how: isSource ? "settles" : "settledBy",
-    };
-  });
-  const all = [...own, ...settled].filter((one, at, every) => every.findIndex((other) => other.id === one.id) === at);
-  if (all.length === 0) return null;
-  return section(
-    t("Belongs to"),
-    h(
-      "ul",
-      { class: "chain" },
-      all.map((one) =>
-        h(
-          "li",
-          {},
-          h("span", { class: "quiet small block" }, `${word(one.kind)} · ${word(one.how)}`),
-          linkTo(segmentOf(one.kind), one.id, one.number),
-        ),
-      ),
-    ),
-  );
-}
 
 function lines(segment, record) {
   const known = RESOURCES[segment];
@@ -191,6 +163,13 @@ const flat = (value, prefix = "") =>
     ? [[prefix, value]]
     : Object.entries(value).flatMap(([name, one]) => flat(one, prefix ? `${prefix}.${name}` : name));
 
+/** `lines.0.unitPrice` as a person would say it. */
+const inWords = (name) =>
+  name
+    .split(".")
+    .map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : label(part)))
+    .join(" ");
+
 /** What a change has changed, field by field. */
 export function changes(record) {
   if (record.problem) return h("p", { class: "small", role: "alert" }, record.problem);
@@ -198,7 +177,7 @@ export function changes(record) {
   const after = new Map(record.after ? flat(record.after) : []);
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) =>
-      !/^(version|updatedAt|updatedBy|createdAt|createdBy|id)$/.test(name) &&
+      !/^(version|updatedAt|updatedBy|createdAt|createdBy|id|allowedActions\.\d+|entryIds\.\d+)$/.test(name) &&
       String(before.get(name) ?? "") !== String(after.get(name) ?? ""),
   );
   if (record.before === null || names.length === 0) return null;
@@ -221,7 +200,7 @@ export function changes(record) {
       names
         .slice(0, 40)
         .map((name) =>
-          h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, shown(before.get(name))), h("td", {}, shown(after.get(name)))),
+          h("tr", {}, h("th", { scope: "row" }, inWords(name)), h("td", {}, shown(before.get(name))), h("td", {}, shown(after.get(name)))),
         ),
     ),
   );
@@ -259,7 +238,8 @@ function history(segment, id) {
 }
 
 /** The latest documents of a party, and entries of an account, below the record. */
-async function following(segment, record) {
+async function following(segment, record, again) {
+  if (segment === "webhooks") return [await deliveries(record, again).catch(() => null)];
   const some = async (other, query, title) => {
     const { items, total } = await list(other, { ...query, pageSize: 8, sort: RESOURCES[other].sort }, { quiet: true }).catch(
       () => ({ items: [], total: 0 }),
@@ -413,9 +393,9 @@ export async function recordView(main, segment, id) {
           ),
       )
     : null;
-  const aside = [figures(record, unit), sums, chain(record)].filter(Boolean);
+  const aside = [figures(record, unit), sums, chain(noun(segment), record)].filter(Boolean);
   const hasHistory = await knows(`${known.stem}History`);
-  const below = await following(segment, record);
+  const below = await following(segment, record, again);
   replace(
     main,
     heading(called(record, segment), { actions, badge: mark, under, trail: trailTo(segment) }),

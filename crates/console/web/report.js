@@ -1,10 +1,11 @@
 // The reports: which there are the server says, and so what can be asked of each.
 
 import { ask, get, made } from "./api.js";
+import { saveAs } from "./csv.js";
 import { isDecimal } from "./decimal.js";
 import { fault, tell } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
-import { date, figure, monthEdge, now, shown, time, today } from "./format.js";
+import { date, figure, monthAndYear, monthEdge, monthsEnd, now, shown, time, today } from "./format.js";
 import { business } from "./frame.js";
 import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
@@ -83,6 +84,10 @@ function periods() {
 /** Other names of the same, and what a page does by itself. */
 const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
 
+/** What most people ask for stands first; the rest is folded away. */
+const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "compareWith", "groupBy"];
+const rank = ({ name, required }) => (required ? -1 : (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1));
+
 function asking(offer, state, run) {
   const fields = new Map();
   const field = (parameter) => {
@@ -128,30 +133,20 @@ function asking(offer, state, run) {
       wrong,
     );
   };
-  const seen = offer.parameters.filter((one) => !ASIDE.includes(one.name));
+  const seen = offer.parameters.filter((one) => !ASIDE.includes(one.name)).toSorted((a, b) => rank(a) - rank(b));
   const has = (name) => seen.some((one) => one.name === name);
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) if (fields.get(name)) fields.get(name).input.value = value;
     run();
   };
-  const quick = has("from")
-    ? h(
-        "div",
-        { class: "chips", role: "group", "aria-label": t("Period") },
-        periods().map(([text, from, to]) =>
-          h(
-            "button",
-            {
-              type: "button",
-              class: "chip",
-              "aria-pressed": String(state.from === from && state.to === to),
-              onclick: () => set({ from, to }),
-            },
-            t(text),
-          ),
-        ),
-      )
-    : null;
+  const spans = periods();
+  const chips = spans.map(([text, from, to]) =>
+    h("button", { type: "button", class: "chip", "aria-pressed": "false", onclick: () => set({ from, to }) }, t(text)),
+  );
+  const press = (days) =>
+    spans.forEach(([, from, to], at) => chips[at].setAttribute("aria-pressed", String(days.from === from && days.to === to)));
+  press(state);
+  const quick = has("from") ? h("div", { class: "chips", role: "group", "aria-label": t("Period") }, chips) : null;
   const [plain, rest] = [seen.slice(0, 4), seen.slice(4)];
   const form = h(
     "form",
@@ -180,8 +175,23 @@ function asking(offer, state, run) {
         )
       : null,
   );
+  /** Days that nobody gave: the report says which it took, and they are not given to the next one. */
+  const taken = new Map();
   const read = () =>
-    Object.fromEntries([...fields].map(([name, one]) => [name, one.get() ?? ""]).filter(([, value]) => value !== ""));
+    Object.fromEntries(
+      [...fields]
+        .map(([name, one]) => [name, one.get() ?? ""])
+        .filter(([name, value]) => value !== "" && taken.get(name) !== value),
+    );
+  const say = (used) => {
+    for (const name of ["from", "to", "asOf"]) {
+      const input = fields.get(name)?.input;
+      if (!input || !used[name] || (input.value !== "" && input.value !== taken.get(name))) continue;
+      input.value = used[name];
+      taken.set(name, used[name]);
+    }
+    press({ from: fields.get("from")?.input.value, to: fields.get("to")?.input.value });
+  };
   const showFaults = (errors) => {
     for (const [name, one] of fields) {
       const messages = errors[name];
@@ -193,7 +203,7 @@ function asking(offer, state, run) {
       } else one.input.removeAttribute("aria-invalid");
     }
   };
-  return { form, read, showFaults };
+  return { form, read, say, showFaults };
 }
 
 /** Where a row's name leads, and where a figure of it: report, account, entry, document. */
@@ -213,17 +223,29 @@ function leads(row, report, column) {
   return null;
 }
 
-/** A column's head: its days where it has some, else its name. */
-function columnName(column) {
-  if (column.from && column.to && column.key.includes(".."))
-    return column.from.slice(0, 7) === column.to.slice(0, 7) && column.from.endsWith("-01")
-      ? date(column.from).replace(/^0?1[.]?\s+/, "") &&
-          new Intl.DateTimeFormat(document.documentElement.lang, { month: "short", year: "numeric", timeZone: "UTC" }).format(
-            Date.parse(column.from),
-          )
-      : `${date(column.from)} – ${date(column.to)}`;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(column.label)) return date(column.label);
-  return t(column.label);
+/** A column's head: its days where it has some, a whole quarter or month in a word, else its name. */
+function columnName({ key, from, to, label: name }) {
+  if (!from || !to || !key.includes("..")) return words(name);
+  const [year, month] = from.split("-").map(Number);
+  const isWhole = from.endsWith("-01") && to === monthsEnd(year, month + (to.slice(0, 7) === from.slice(0, 7) ? 0 : 2));
+  if (from.endsWith("-01") && from.slice(0, 7) === to.slice(0, 7)) return monthAndYear(from);
+  return isWhole && month % 3 === 1 ? t("Q{quarter} {year}", { quarter: (month + 2) / 3, year }) : `${date(from)} – ${date(to)}`;
+}
+
+/** A report's own words: days in them as the reader writes them, whatever its figures are. */
+function words(text) {
+  if (t(text) !== text) return t(text);
+  const given = {};
+  const called = (kind, one) => {
+    const seen = Object.keys(given).filter((name) => name.startsWith(kind)).length;
+    const name = seen === 0 ? kind : `${kind}${seen + 1}`;
+    given[name] = one;
+    return `{${name}}`;
+  };
+  const pattern = text.replace(/\b(\d{4}-\d{2}-\d{2})\b|\b(\d+)\b/g, (_, day, number) =>
+    day ? called("day", date(day)) : called("number", number),
+  );
+  return t(pattern, given);
 }
 
 function value(row, at, report, isFigure) {
@@ -239,11 +261,16 @@ function value(row, at, report, isFigure) {
     const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
     return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
   }
-  return isFigure ? t(String(one)) : shown(one);
+  return isFigure ? words(String(one)) : shown(one);
 }
 
-const translated = (row) =>
-  row.type === "document" || row.type === "account" || row.type === "party" || row.type === "item" ? row.label : t(row.label);
+const OF_THE_BOOKS = ["document", "account", "party", "item"];
+/** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
+function translated(row) {
+  const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
+  if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
+  return OF_THE_BOOKS.includes(row.type) ? row.label : words(row.label);
+}
 
 /** Other currencies are not shown where there are none. */
 function narrowed(report) {
@@ -296,7 +323,8 @@ function drawn(whole) {
   for (const row of report.rows) add(row, 0);
   return h(
     "div",
-    { class: "scroll" },
+    // What is wider than the window is moved by itself, also by who has no mouse.
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) },
     h(
       "table",
       { class: "report" },
@@ -345,8 +373,8 @@ function checks(report) {
     h(
       "li",
       { class: check.ok ? "holds" : "broken" },
-      h("span", { class: "mark", "aria-label": check.ok ? t("holds") : t("broken") }, check.ok ? icon("check") : "✗"),
-      h("span", {}, t(check.name)),
+      h("span", { class: "mark", role: "img", "aria-label": check.ok ? t("holds") : t("broken") }, check.ok ? icon("check") : "✗"),
+      h("span", {}, words(check.name)),
       h("span", { class: "figure quiet" }, figure(check.left), check.ok ? "" : ` ≠ ${figure(check.right)}`),
     );
   const broken = report.checks.filter((check) => !check.ok).length;
@@ -374,10 +402,7 @@ async function save(name, query) {
     asText: true,
     headers: { Accept: "text/csv" },
   });
-  const address = URL.createObjectURL(blob);
-  const link = h("a", { href: address, download: `${name}-${today()}.csv` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  saveAs(blob, `${name}-${today()}.csv`);
   tell(t("The table was saved."));
 }
 
@@ -393,6 +418,7 @@ export async function reportView(main, name) {
   const state = { ...here().query };
   const results = h("div", { class: "results", "aria-live": "polite" });
   const pages = h("div", {});
+  const onPaper = h("p", { class: "print-only" });
   const isPaged = offer.parameters.some((one) => one.name === "page");
   let page = Number(state.page ?? 1);
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
@@ -406,6 +432,8 @@ export async function reportView(main, name) {
       const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 100 } : query);
       if (!results.isConnected) return;
       questions.showFaults({});
+      questions.say(report.parameters);
+      replace(onPaper, said(report));
       replace(results, checks(report), report.rows.length > 0 ? drawn(report) : empty(t("Nothing in these days.")));
       if (report.pagination) replace(pages, pager(report.pagination));
     } catch (error) {
@@ -452,6 +480,7 @@ export async function reportView(main, name) {
     main,
     heading(t(offer.title), { actions, under: first(offer.description), trail: h("a", { href: path("reports") }, t("Reports")) }),
     questions.form,
+    onPaper,
     results,
     pages,
   );

@@ -229,7 +229,7 @@ export const RESOURCES = {
     columns: ["url", "types", "payload", "status", "updatedAt"],
     sort: "-createdAt",
     title: "url",
-    main: ["url", "types", "payload", "headers", "status"],
+    main: ["url", "types", "payload", "format", "headers", "status"],
   },
   "tax-codes": {
     stem: "taxCodes",

@@ -1,6 +1,6 @@
 // Signing in by dialect B; and again, where the session ends while somebody works.
 
-import { Refused, left, signIn, signedIn, who } from "./api.js";
+import { Refused, acceptInvitation, left, signIn, signedIn, who } from "./api.js";
 import { dialog, tell } from "./dialog.js";
 import { fresh, h } from "./dom.js";
 import { setup } from "./setup.js";
@@ -43,6 +43,34 @@ function fields(email, password) {
   return { rows: [name.row, secret.row, code.row], ask };
 }
 
+/** Somebody who was invited opens their account, and signs in with it. */
+function accept() {
+  const row = (name, title, props) => {
+    const id = fresh(name);
+    return h("p", { class: "field" }, h("label", { for: id }, title), h("input", { id, name, required: true, ...props }));
+  };
+  dialog({
+    title: t("You were invited"),
+    confirm: t("Open the account"),
+    body: [
+      h("p", {}, t("The code that you were given opens an account for the address that it was made for.")),
+      row("code", t("Code of the invitation"), { autocomplete: "off" }),
+      row("displayName", t("Your name"), { autocomplete: "name", required: false }),
+      row("password", t("New password"), { type: "password", autocomplete: "new-password" }),
+    ],
+    async act(close, form) {
+      const { code, displayName, password } = form.elements;
+      const told = await acceptInvitation(code.value.trim(), { password: password.value, displayName: displayName.value.trim() || null });
+      close();
+      document.querySelector("#sign-in [name=email]").value = told.email;
+      const secret = document.querySelector("#sign-in [name=password]");
+      secret.value = "";
+      secret.focus();
+      tell(t("Your account is open. Sign in with the password that you chose."));
+    },
+  });
+}
+
 export function signInPage(done) {
   const { demo } = setup;
   const { rows, ask } = fields(demo?.email ?? "", demo?.password ?? "");
@@ -66,8 +94,8 @@ export function signInPage(done) {
   const hint = demo
     ? h(
         "p",
-        { class: "hint" },
-        t("This is a demo with a sample company: just sign in. Everything is thrown away when the server stops."),
+        { class: "tip" },
+        t("This is a demo with sample companies: just sign in. Everything is thrown away when the server stops."),
       )
     : null;
   const others = setup.pages.filter(([path]) => path !== "/");
@@ -79,6 +107,7 @@ export function signInPage(done) {
     h("p", { class: "quiet" }, t("Double-entry accounting: one set of books, two ways to speak to it.")),
     hint,
     form,
+    h("p", {}, h("button", { type: "button", class: "link", id: "invited", onclick: accept }, t("I was invited and have no account yet"))),
     h(
       "nav",
       { "aria-label": t("Other pages"), class: "gate-links" },

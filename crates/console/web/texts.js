@@ -1,5 +1,6 @@
 // The texts, in the reader's language. English is what the modules say; the catalogue has the rest.
 
+import { MORE } from "./german-more.js";
 import { NAMES } from "./german-names.js";
 import { GERMAN } from "./german.js";
 
@@ -22,7 +23,7 @@ export function speak(wanted) {
 
 /** A sentence; `{name}` in it is what `given` says. */
 export function t(text, given = {}) {
-  const said = chosen === "de" ? (GERMAN[text] ?? text) : text;
+  const said = chosen === "de" ? (GERMAN[text] ?? MORE[text] ?? text) : text;
   return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
 }
 

@@ -210,7 +210,14 @@ mod tests {
         let strict = Courier::new(Places::default(), Duration::from_secs(1));
         for url in [url.clone(), url.replace("localhost", "127.0.0.1"), url.replace("localhost", "2130706433")] {
             let outcome = strict.carry(parcel(&url)).await;
-            assert!(!outcome.is_taken() && outcome.problem.unwrap().contains("not an address of the world"), "{url}");
+            assert!(!outcome.is_taken());
+            let problem = outcome.problem.unwrap();
+            assert!(problem.contains("not an address of the world"), "{url}: {problem}");
+            assert_eq!(
+                problem.contains("127.0.0.1"),
+                url.contains("127.0.0.1"),
+                "what a name leads to is not told: {problem}"
+            );
         }
         assert_eq!(came.load(std::sync::atomic::Ordering::SeqCst), 0);
         assert!(near().carry(parcel(&url)).await.is_taken());

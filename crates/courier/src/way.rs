@@ -39,12 +39,10 @@ impl Service<Uri> for Way {
                 }
             }
             Err(last.unwrap_or_else(|| match found.first() {
-                Some(address) => Error::new(
+                // What a name stands for in this network is nobody's to learn.
+                Some(_) => Error::new(
                     ErrorKind::PermissionDenied,
-                    format!(
-                        "{} is not an address of the world, nor in a network of Webhooks:AllowNetworks",
-                        address.ip()
-                    ),
+                    format!("{host} is not an address of the world, nor in a network of Webhooks:AllowNetworks"),
                 ),
                 None => Error::new(ErrorKind::NotFound, "the host has no address"),
             }))

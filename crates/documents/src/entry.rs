@@ -207,8 +207,8 @@ impl Rows for Entries {
             Filter::equal("documentType", "Entries of these kinds of documents.", kinds, Column::DocumentKind),
             Filter::equal("documentId", "Entries of this document.", Reads::Identifier, Column::DocumentId),
             Filter::equal("kind", "Entries made for these reasons.", Reads::AnyOf(EntryKind::TEXTS), Column::Kind),
-            Filter::at_least("numberFrom", "Entries from this number on.", Reads::Whole, Column::Number),
-            Filter::at_most("numberTo", "Entries up to this number.", Reads::Whole, Column::Number),
+            Filter::at_least("numberFrom", "Entries from this number on.", Reads::PLACE, Column::Number),
+            Filter::at_most("numberTo", "Entries up to this number.", Reads::PLACE, Column::Number),
             Filter::at_most("knownAt", "Entries that were recorded by this time.", Reads::Time, Column::RecordedAt),
         ]
     }

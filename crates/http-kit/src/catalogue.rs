@@ -1,7 +1,7 @@
 //! The catalogue of error codes, as a page for each: what it means, what to do about it, and how it is told.
 
 use crate::failure::{Failure, status};
-use crate::pages::{Served, escape, later};
+use crate::pages::{Frame, Served, escape};
 use axum::Router;
 use axum::http::StatusCode;
 use ledger_core::error::{Code, Conflict, Error, FieldErrors, Unavailable};
@@ -9,12 +9,13 @@ use ledger_core::ids::BusinessId;
 use std::sync::Arc;
 
 /// `/errors`, and below it a page for each code.
-pub(crate) fn routes(bar: &str, served: &[Served]) -> Router {
+pub(crate) fn routes(frame: &Frame, served: &[Served]) -> Router {
     let served: Arc<[Served]> = served.into();
-    let all = Router::new().route("/errors", later(bar, "Errors", all));
+    let all = Router::new().route("/errors", frame.later("/errors".into(), "Errors", all));
     Code::ALL.iter().fold(all, |routes, code| {
         let served = served.clone();
-        routes.route(&format!("/errors/{code}"), later(bar, code.as_str(), move || told(*code, &served)))
+        let page = frame.later("/errors".into(), code.as_str(), move || told(*code, &served));
+        routes.route(&format!("/errors/{code}"), page)
     })
 }
 
@@ -32,7 +33,7 @@ fn name_of(status: StatusCode) -> String {
 fn all() -> String {
     let row = |code: &Code| {
         format!(
-            "<tr><td><a href=\"/errors/{code}\"><code>{code}</code></a></td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><th scope=\"row\"><a href=\"/errors/{code}\"><code>{code}</code></a></th><td>{}</td><td>{}</td></tr>\n",
             status(*code).as_u16(),
             prose(code.meaning())
         )
@@ -41,7 +42,7 @@ fn all() -> String {
     format!(
         "<main>\n<h1>Errors</h1>\n<p class=\"lead\">The code of a failure is in the header <code>X-Error-Code</code>, the \
          same in every dialect. There are no others.</p>\n\
-         <table>\n<thead><tr><th>Code</th><th>Status</th><th>What happened</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n</main>"
+         <table>\n<thead><tr><th scope=\"col\">Code</th><th scope=\"col\">Status</th><th scope=\"col\">What happened</th></tr></thead>\n<tbody>\n{rows}</tbody></table>\n</main>"
     )
 }
 
@@ -83,6 +84,12 @@ fn example(code: Code) -> Failure {
         Code::UnknownReference => {
             of_field(code, "operations[1].body.partyId", "op7.id refers to no operation before this one")
         }
+        Code::FeedWentBack => of_field(
+            code,
+            "after",
+            "is beyond the feed, which ends at 42. If you were told of more, the company went back to a backup: read its \
+             records anew, and go on with after=42",
+        ),
         Code::MalformedJson => Error::MalformedJson("EOF while parsing an object at line 1 column 17".into()).into(),
         Code::Unauthenticated => Error::Unauthenticated("The access token has expired; log in again").into(),
         Code::TotpRequired => Error::SecondFactor.into(),
@@ -111,7 +118,7 @@ fn example(code: Code) -> Failure {
             "must stay as it is while something is allocated",
         ),
         Code::OverAllocated => field(
-            "More would be allocated than is open",
+            "More would be settled than is open",
             "allocations[0].amount",
             "is more than the 119.00 that are open",
         ),

@@ -104,9 +104,11 @@ impl From<Error> for Failure {
 /// The status that a code always has, in both dialects.
 pub const fn status(code: Code) -> StatusCode {
     match code {
-        Code::ValidationFailed | Code::ScaleExceeded | Code::UnknownReference | Code::MalformedJson => {
-            StatusCode::BAD_REQUEST
-        }
+        Code::ValidationFailed
+        | Code::ScaleExceeded
+        | Code::UnknownReference
+        | Code::FeedWentBack
+        | Code::MalformedJson => StatusCode::BAD_REQUEST,
         Code::Unauthenticated | Code::TotpRequired => StatusCode::UNAUTHORIZED,
         Code::Forbidden | Code::PasswordChangeRequired => StatusCode::FORBIDDEN,
         Code::NotFound => StatusCode::NOT_FOUND,

@@ -314,7 +314,7 @@ async fn answer<D: Dialect>(
         id: parameter("id"),
         query,
         body,
-        expectation: request::if_match(&parts.headers),
+        expectation: request::expectation(&parts.headers),
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
         origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),
@@ -387,6 +387,10 @@ fn portions(feed: Feed, arrival: Option<&Arrival>) -> Response {
     // Whoever compresses it asks once more after its end, which only a fused stream may be asked.
     let mut response = json(StatusCode::OK, Body::from_stream(portions.fuse()));
     set(&mut response, header::CONTENT_TYPE, content_type(media));
+    if media == Media::EventStream {
+        // nginx would keep it until it has a page of it.
+        set(&mut response, HeaderName::from_static("x-accel-buffering"), "no");
+    }
     response
 }
 
@@ -481,6 +485,9 @@ fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, mad
     }
     if reply.replayed {
         set(&mut response, request::IDEMPOTENCY_REPLAYED, "true");
+    }
+    if !reply.withheld.is_empty() {
+        set(&mut response, request::WITHHELD, &reply.withheld.join(","));
     }
     response
 }

@@ -16,3 +16,4 @@ mod prepared;
 mod pretty;
 pub mod quota;
 pub mod request;
+pub mod trace;

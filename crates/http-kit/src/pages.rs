@@ -1,7 +1,7 @@
 //! What the host root shows: a home page, Swagger UI, Redoc and the documents they read.
 //!
-//! Owns: the embedded assets and the policy that keeps the pages from asking any other host. Refuses: to
-//! render a document that is not on its own list, and to hold a script inline.
+//! Owns: the embedded assets, the frame that stands around every page, and the policy that keeps the pages from asking any
+//! other host. Refuses: to render a document that is not on its own list, and to hold a script inline.
 
 use crate::failure::Failure;
 pub use crate::prepared::Make;
@@ -43,13 +43,37 @@ pub struct Chapter {
     pub body: Make,
 }
 
+/// A picture that the guide's pages show, below `GUIDE`.
+pub struct Picture {
+    pub name: &'static str,
+    pub bytes: &'static [u8],
+}
+
+/// The guide: its pages, and what they show.
+pub struct Guide {
+    pub chapters: Vec<Chapter>,
+    pub pictures: Vec<Picture>,
+}
+
+/// What stands around a page: one navigation and one stylesheet for all of them.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    /// Where the stylesheet is.
+    style: String,
+    tour: Arc<Vec<Offer>>,
+    /// The pages below the guide's.
+    chapters: Arc<Vec<Offer>>,
+}
+
+/// Makes a page of the folder in which its files are, and of where the stylesheet is.
+pub type MakesPage = Box<dyn Fn(&str, &str) -> String>;
+
 /// The pages at the root, where there are any: one page for all views, and its files.
 pub struct Front {
     /// Every view has a path of its own below this one.
     pub views: &'static str,
     pub files: Vec<FrontFile>,
-    /// The page, told in which folder the files are.
-    pub page: Box<dyn Fn(&str) -> String>,
+    pub page: MakesPage,
 }
 
 pub struct FrontFile {
@@ -58,7 +82,7 @@ pub struct FrontFile {
     pub text: &'static str,
 }
 
-/// A title and the path of its document.
+/// A title and a path.
 type Offer = (String, String);
 
 /// What the home page tells.
@@ -68,6 +92,20 @@ pub struct Home {
     pub shared: Option<String>,
     /// What else is to be said of this installation.
     pub note: Option<String>,
+    /// Whom everybody may try the reference as.
+    pub visitor: Option<Visitor>,
+}
+
+/// Somebody whose words everybody may know, and the company that the examples are about.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Visitor {
+    /// Where to log in, and what is said there.
+    pub login: String,
+    pub body: serde_json::Value,
+    /// Whom the page names.
+    pub email: &'static str,
+    pub company: &'static str,
 }
 
 /// A dialect that is served.
@@ -128,15 +166,13 @@ const ASSETS: &[Asset] = &[
         true
     ),
     asset!("/swagger/assets/5.35.0/swagger-ui.css", "swagger-ui.css.gz", "text/css", true),
-    asset!("/swagger/assets/init-1.js", "swagger-init.js", "text/javascript", false),
+    asset!("/swagger/assets/init-2.js", "swagger-init.js", "text/javascript", false),
     asset!("/redoc/assets/2.5.4/redoc.standalone.js", "redoc.standalone.js.gz", "text/javascript", true),
-    asset!("/redoc/assets/init-2.js", "redoc-init.js", "text/javascript", false),
-    asset!("/assets/pages-3.css", "pages.css", "text/css", false),
-    asset!("/assets/bar-3.css", "bar.css", "text/css", false),
+    asset!("/redoc/assets/init-3.js", "redoc-init.js", "text/javascript", false),
     asset!("/favicon.svg", "favicon.svg", "image/svg+xml", false),
 ];
 
-/// What the bar of every page leads to: the front, where there is one, what tells of the installation, and the rest.
+/// What the navigation of every page leads to: the front, where there is one, what tells of the installation, and the rest.
 pub fn tour(has_front: bool, extras: &[Extra]) -> Vec<(String, String)> {
     let front: &[(&str, &str)] = if has_front { &[("/", "Console"), (ABOUT, "About")] } else { &[("/", "About")] };
     let own = front
@@ -147,29 +183,59 @@ pub fn tour(has_front: bool, extras: &[Extra]) -> Vec<(String, String)> {
     own.chain(others).map(|(path, title)| (path.to_owned(), title.to_owned())).collect()
 }
 
-/// All pages. The first document is the one they open with.
+/// All pages, and the one that is seen where none is.
+pub struct Pages {
+    pub router: Router,
+    pub nowhere: Nowhere,
+}
+
+/// What a person sees where nothing is.
+pub struct Nowhere(Prepared);
+
+impl Nowhere {
+    pub async fn answer(&self) -> Response {
+        let mut told = self.0.answer(&HeaderMap::new(), &STRICT).await;
+        *told.status_mut() = StatusCode::NOT_FOUND;
+        told
+    }
+}
+
+/// All pages, in one style. The first document is the one they open with.
 pub fn router(
     documents: Vec<Document>,
     home: &Home,
-    guide: Vec<Chapter>,
+    guide: Guide,
     extras: Vec<Extra>,
     front: Option<Front>,
-) -> Router {
-    let bar = bar(&tour(front.is_some(), &extras));
+    style: &'static str,
+) -> Pages {
+    let kept = |kind: &str, text: &'static str| {
+        // What is in it is in its path, so that a browser may keep it for good.
+        let path = format!("/assets/{}.{kind}", digest(text.as_bytes()));
+        let media_type = if kind == "js" { "text/javascript" } else { "text/css" };
+        (path, kept_for_good(media_type, Prepared::of(text)))
+    };
+    let (style, styled) = kept("css", style);
+    let chapters = guide.chapters.iter().map(|one| (one.title.to_owned(), chapter_path(one.name))).collect();
+    let tour = tour(front.is_some(), &extras).into_iter().map(|(path, title)| (title, path)).collect();
+    let frame = Frame { style: style.clone(), tour: Arc::new(tour), chapters: Arc::new(chapters) };
     let listed = documents.iter().filter(|document| document.listed);
     let offered: Arc<Vec<Offer>> =
         Arc::new(listed.map(|document| (document.title.clone(), document.path.clone())).collect());
-    let swagger = swagger_page(&bar, &offered);
-    let about = fixed(page("Duet", Some(HOME_STYLE), &(bar.clone() + &home_body(home, &offered, &extras))));
+    let about_at = if front.is_some() { ABOUT } else { "/" };
+    let about = frame.page(about_at, "Duet", "", &home_body(home, &offered, &extras));
+    let about = same(Prepared::of(about), &STRICT);
     let mut router = match front {
-        Some(front) => fronted(front).route(ABOUT, about),
+        Some(front) => fronted(front, &style).route(ABOUT, about),
         None => Router::new().route("/", about),
     };
+    router = router.route(&style, styled);
+    let swagger = Prepared::of(swagger_page(&frame, &offered, home.visitor.as_ref()));
     for path in ["/swagger", "/swagger/", "/swagger/index.html"] {
-        router = router.route(path, fixed(swagger.clone()));
+        router = router.route(path, same(swagger.clone(), &PAGE));
     }
     let shown: Arc<Vec<Prepared>> =
-        Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(&bar, path))).collect());
+        Arc::new(offered.iter().map(|(_, path)| Prepared::of(redoc_page(&frame, path))).collect());
     for path in ["/redoc", "/redoc/", "/redoc/index.html"] {
         let (offered, shown) = (offered.clone(), shown.clone());
         let page = move |uri: Uri, headers: HeaderMap| async move {
@@ -183,12 +249,16 @@ pub fn router(
     for Document { path, json, .. } in documents {
         router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
     }
-    router = router.merge(crate::catalogue::routes(&bar, &home.dialects));
-    for Chapter { name, title, body } in guide {
-        let bar = bar.clone();
-        let whole = move || page(title, Some(HOME_STYLE), &(bar.clone() + &body()));
+    router = router.merge(crate::catalogue::routes(&frame, &home.dialects));
+    for Picture { name, bytes } in guide.pictures {
+        let shown = same(Prepared::of(bytes), &PICTURE);
+        router = router.route(&format!("{GUIDE}/pictures/{name}"), shown);
+    }
+    for Chapter { name, title, body } in guide.chapters {
+        let (frame, path) = (frame.clone(), chapter_path(name));
+        let at = path.clone();
+        let whole = move || frame.page(&at, title, "", &body());
         let shown = Prepared::later(Arc::new(whole));
-        let path = if name.is_empty() { GUIDE.to_owned() } else { format!("{GUIDE}/{name}") };
         for path in [path.clone(), path + "/"] {
             router = router.route(&path, same(shown.clone(), &STRICT));
         }
@@ -197,31 +267,33 @@ pub fn router(
         let prepared = if asset.gzipped { Prepared::of_gzip(asset.bytes) } else { Prepared::of(asset.bytes) };
         router = router.route(asset.path, kept_for_good(asset.media_type, prepared));
     }
-    for extra in extras {
-        let mut route = |text: &'static str, kind: &'static str| {
-            // What is in it is in its path, so that a browser may keep it for good.
-            let path = format!("/assets/{}.{kind}", digest(text.as_bytes()));
-            let media_type = if kind == "js" { "text/javascript" } else { "text/css" };
-            router = std::mem::take(&mut router).route(&path, kept_for_good(media_type, Prepared::of(text)));
-            path
+    for Extra { path, title, body, style, script, .. } in extras {
+        let mut route = |kind: &'static str, text: &'static str| {
+            let (at, served) = kept(kind, text);
+            router = std::mem::take(&mut router).route(&at, served);
+            at
         };
-        let style = route(extra.style, "css");
-        let script = extra.script.map(|script| route(script, "js"));
+        let style = link_to(&route("css", style));
+        let script = script.map(|script| route("js", script));
         let script = script.map_or_else(String::new, |path| format!("\n<script src=\"{path}\"></script>"));
-        let Extra { path, title, body, .. } = extra;
-        let bar = bar.clone();
-        let whole = move || page(title, Some(&style), &(bar.clone() + &body() + &script));
-        router = router.route(path, same(Prepared::later(Arc::new(whole)), &PAGE));
+        let frame = frame.clone();
+        let whole = move || frame.page(path, title, &style, &(body() + &script));
+        router = router.route(path, same(Prepared::later(Arc::new(whole)), &STRICT));
     }
     let moved = || async { (StatusCode::MOVED_PERMANENTLY, [(header::LOCATION, "/favicon.svg")]) };
-    router.route("/favicon.ico", get(moved))
+    router = router.route("/favicon.ico", get(moved));
+    Pages { router, nowhere: Nowhere(Prepared::of(nowhere_page(&frame))) }
+}
+
+fn chapter_path(name: &str) -> String {
+    if name.is_empty() { GUIDE.to_owned() } else { format!("{GUIDE}/{name}") }
 }
 
 /// The front: its page at the root and below its views, and its files, whose path says what is in them.
-fn fronted(front: Front) -> Router {
+fn fronted(front: Front, style: &str) -> Router {
     let all: String = front.files.iter().map(|file| file.text).collect();
     let folder = format!("/console/{}", digest(all.as_bytes()));
-    let shown = Prepared::of((front.page)(&folder));
+    let shown = Prepared::of((front.page)(&folder, style));
     let mut router = Router::new();
     for path in ["/".to_owned(), front.views.to_owned(), format!("{}/{{*view}}", front.views)] {
         router = router.route(&path, same(shown.clone(), &STRICT));
@@ -251,22 +323,14 @@ static PAGE: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-cache"),
 ];
 
+static PICTURE: [(HeaderName, &str); 2] = [(header::CONTENT_TYPE, "image/png"), (header::CACHE_CONTROL, "no-cache")];
+
 static DOCUMENT: [(HeaderName, &str); 2] =
     [(header::CONTENT_TYPE, "application/json; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")];
 
 /// The same for everybody.
 fn same(prepared: Prepared, said: &'static [(HeaderName, &'static str)]) -> MethodRouter {
     get(move |headers: HeaderMap| async move { prepared.answer(&headers, said).await })
-}
-
-fn fixed(text: String) -> MethodRouter {
-    same(Prepared::of(text), &PAGE)
-}
-
-/// A page in the style of the home page, below a bar, made when it is first asked for.
-pub(crate) fn later(bar: &str, title: &'static str, body: impl Fn() -> String + Send + Sync + 'static) -> MethodRouter {
-    let bar = bar.to_owned();
-    same(Prepared::later(Arc::new(move || page(title, Some(HOME_STYLE), &(bar.clone() + &body())))), &PAGE)
 }
 
 fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
@@ -276,51 +340,73 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
     })
 }
 
-const HOME_STYLE: &str = "/assets/pages-3.css";
-const BAR_STYLE: &str = "/assets/bar-3.css";
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
 
-fn page(title: &str, style: Option<&str>, body: &str) -> String {
-    let style = style.map(|path| format!("<link rel=\"stylesheet\" href=\"{path}\">\n")).unwrap_or_default();
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
-         {style}<link rel=\"stylesheet\" href=\"{BAR_STYLE}\">\n</head>\n<body>\n{body}\n</body>\n</html>\n",
-        escape(title)
-    )
+fn link_to(style: &str) -> String {
+    format!("<link rel=\"stylesheet\" href=\"{style}\">\n")
 }
 
-/// What stands above every page but the front.
-fn bar(tour: &[(String, String)]) -> String {
-    let link = |(path, title): &(String, String)| format!("<a href=\"{}\">{}</a>", escape(path), escape(title));
-    let links: String = tour.iter().map(link).collect();
-    format!(
-        "<header class=\"duet-bar\"><a class=\"duet-name\" href=\"/\">Duet</a><nav aria-label=\"Pages\">{links}</nav></header>\n"
-    )
+impl Frame {
+    /// A page at a path. `head` is what it needs beside the style that all have.
+    fn page(&self, at: &str, title: &str, head: &str, body: &str) -> String {
+        let (style, title, navigation) = (link_to(&self.style), escape(title), self.navigation(at));
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+             <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n{head}{style}</head>\n\
+             <body class=\"beside\">\n<a class=\"skip\" href=\"#content\">To the content</a>\n<div class=\"shell\">\n\
+             {navigation}<div class=\"stage\" id=\"content\" tabindex=\"-1\">\n{body}\n</div>\n</div>\n</body>\n</html>\n"
+        )
+    }
+
+    /// A page that is made when it is first asked for.
+    pub(crate) fn later(
+        &self,
+        at: String,
+        title: &'static str,
+        body: impl Fn() -> String + Send + Sync + 'static,
+    ) -> MethodRouter {
+        let frame = self.clone();
+        same(Prepared::later(Arc::new(move || frame.page(&at, title, "", &body()))), &STRICT)
+    }
+
+    /// The same on every page, with the one that is shown marked; below the guide its pages, where it is one of them.
+    fn navigation(&self, at: &str) -> String {
+        let entry = |title: &str, path: &str, within: &str| {
+            let current = if path == at { " aria-current=\"page\"" } else { "" };
+            format!("<li><a href=\"{}\"{current}>{}</a>{within}</li>\n", escape(path), escape(title))
+        };
+        let is_guide = self.chapters.iter().any(|(_, path)| path == at);
+        let chapters: String = self.chapters.iter().skip(1).map(|(title, path)| entry(title, path, "")).collect();
+        let below = |path: &str| {
+            if is_guide && path == GUIDE {
+                format!("\n<ul class=\"chapters\">\n{chapters}</ul>\n")
+            } else {
+                String::new()
+            }
+        };
+        let entries: String = self.tour.iter().map(|(title, path)| entry(title, path, &below(path))).collect();
+        format!(
+            "<nav class=\"rail\" aria-label=\"Pages\">\n<a class=\"brand\" href=\"/\">Duet</a>\n<ul>\n{entries}</ul>\n</nav>\n"
+        )
+    }
 }
 
-/// What a person sees where nothing is.
-pub async fn nowhere(has_front: bool) -> Response {
-    let mut told = Prepared::of(nowhere_page(has_front)).answer(&HeaderMap::new(), &PAGE).await;
-    *told.status_mut() = StatusCode::NOT_FOUND;
-    told
-}
-
-fn nowhere_page(has_front: bool) -> String {
+fn nowhere_page(frame: &Frame) -> String {
     let body = "<main>\n<h1>Nothing here</h1>\n<p class=\"lead\">No page has this address. It may have been mistyped, or what stood \
-                here is gone.</p>\n<p><a href=\"/\">To the first page</a></p>\n</main>";
-    page("Not found", Some(HOME_STYLE), &(bar(&tour(has_front, &[])) + body))
+                here is gone.</p>\n<p><a class=\"button main\" href=\"/\">To the first page</a></p>\n</main>";
+    frame.page("", "Not found", "", body)
 }
 
 fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
-    let row =
-        |name: &str, base: &str| format!("<tr><th>{}</th><td><code>{}</code></td></tr>\n", escape(name), escape(base));
+    let row = |name: &str, base: &str| {
+        format!("<tr><th scope=\"row\">{}</th><td><code>{}</code></td></tr>\n", escape(name), escape(base))
+    };
     let mut served: String = home.dialects.iter().map(|one| row(&one.name, &one.base)).collect();
     served.extend(home.shared.as_ref().map(|shared| row("Either dialect", shared)));
     let document = |(title, path): &Offer| {
         format!(
-            "<tr><th>{}</th><td><a href=\"/redoc/index.html?url={path}\">read</a></td>\
+            "<tr><th scope=\"row\">{}</th><td><a href=\"/redoc/index.html?url={path}\">read</a></td>\
              <td><a href=\"{path}\"><code>{path}</code></a></td></tr>\n",
             escape(title)
         )
@@ -349,32 +435,36 @@ fn home_body(home: &Home, offered: &[Offer], extras: &[Extra]) -> String {
     )
 }
 
-fn swagger_page(bar: &str, offered: &[Offer]) -> String {
+fn swagger_page(frame: &Frame, offered: &[Offer], visitor: Option<&Visitor>) -> String {
     let documents: Vec<_> =
         offered.iter().map(|(title, path)| serde_json::json!({"url": path, "name": title})).collect();
     let documents = escape(&serde_json::Value::from(documents).to_string());
-    // Where there is no room beside the name of a group, what it is about stands below.
+    let visits = visitor.map_or_else(String::new, |visitor| {
+        let (told, email) = (escape(&serde_json::json!(visitor).to_string()), escape(visitor.email));
+        format!(
+            "<p class=\"note\" id=\"visitor\" data-visitor=\"{told}\">This is a demo, and you are signed in here as {email}: every \
+             example can be executed as it stands.</p>\n"
+        )
+    });
     let body = format!(
-        "{bar}<style>@media (max-width: 40rem) {{ .swagger-ui .opblock-tag {{ flex-wrap: wrap; }} \
-         .swagger-ui .opblock-tag small {{ flex: 1 1 100%; order: 1; padding: 0 0 0.3rem; }} }}</style>\n\
-         <div id=\"swagger-ui\" data-documents=\"{documents}\"></div>\n\
+        "{visits}<div id=\"swagger-ui\" class=\"light\" data-documents=\"{documents}\"></div>\n\
          <script src=\"/swagger/assets/5.35.0/swagger-ui-bundle.js\"></script>\n\
          <script src=\"/swagger/assets/5.35.0/standalone-preset.js\"></script>\n\
-         <script src=\"/swagger/assets/init-1.js\"></script>"
+         <script src=\"/swagger/assets/init-2.js\"></script>"
     );
-    page("Duet API", Some(SWAGGER_STYLE), &body)
+    frame.page("/swagger", "Duet API", &link_to(SWAGGER_STYLE), &body)
 }
 
-fn redoc_page(bar: &str, document: &str) -> String {
+fn redoc_page(frame: &Frame, document: &str) -> String {
     let document = escape(document);
+    // It brings a style of its own, for a light page only.
     let body = format!(
-        "{bar}<p class=\"groups\"><label for=\"groups\">Show</label> <select id=\"groups\"></select></p>\n\
-         <div id=\"redoc\" data-document=\"{document}\"></div>\n\
+        "<div class=\"light\">\n<p class=\"groups\"><label for=\"groups\">Show</label> <select id=\"groups\"></select></p>\n\
+         <div id=\"redoc\" data-document=\"{document}\"></div>\n</div>\n\
          <script src=\"/redoc/assets/2.5.4/redoc.standalone.js\"></script>\n\
-         <script src=\"/redoc/assets/init-2.js\"></script>"
+         <script src=\"/redoc/assets/init-3.js\"></script>"
     );
-    // Redoc brings its own, for a light page only.
-    page("Duet API", None, &body)
+    frame.page("/redoc", "Duet API", "", &body)
 }
 
 /// Which document is in `url`, where it is letter for letter one of ours; else the first. Otherwise anybody could
@@ -418,10 +508,19 @@ mod tests {
     fn pages_hold_no_inline_script() {
         let [name, base, login_path, login_name] = ["A", "/api", "/Users/login", "credential"].map(str::to_owned);
         let dialects = vec![Served { name, base, login_path, login_name, failure: |_| String::new() }];
-        let home = Home { version: "<1>".into(), dialects, shared: None, note: Some("<script>".into()) };
+        let note = Some("<script>".into());
+        let home = Home { version: "<1>".into(), dialects, shared: None, note, visitor: None };
+        let body = serde_json::json!({"email": "<script>"});
+        let visitor = Visitor { login: "\"<All>".into(), body, email: "<script>", company: "x" };
         let offered = [("\"<All>\"".to_owned(), "/swagger/v1/swagger.json".to_owned())];
-        let home = page("x", Some(HOME_STYLE), &home_body(&home, &offered, &[]));
-        for text in [home, swagger_page("", &offered), redoc_page("", &offered[0].1), nowhere_page(true)] {
+        let frame = Frame { style: "/s.css".into(), tour: Arc::default(), chapters: Arc::default() };
+        let home = frame.page("/", "x", "", &home_body(&home, &offered, &[]));
+        for text in [
+            home,
+            swagger_page(&frame, &offered, Some(&visitor)),
+            redoc_page(&frame, &offered[0].1),
+            nowhere_page(&frame),
+        ] {
             assert!(!text.contains("<script>") && !text.contains("<All>") && !text.contains("<1>"), "{text}");
         }
     }

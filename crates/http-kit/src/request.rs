@@ -3,12 +3,14 @@
 //! Everything that is given twice, or in a form we would have to guess at, is refused.
 
 use crate::failure::Failure;
+use crate::trace::Trace;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use ledger_core::access::Proved;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
 use ledger_core::quoting::quoted;
+use std::cmp::Reverse;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +18,8 @@ use std::time::Duration;
 pub const BUSINESS_ID: HeaderName = HeaderName::from_static("x-business-id");
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+/// Names the members that a repeat does not show again.
+pub const WITHHELD: HeaderName = HeaderName::from_static("x-withheld");
 pub const DRY_RUN: HeaderName = HeaderName::from_static("x-dry-run");
 pub const DECIMAL_FORMAT: HeaderName = HeaderName::from_static("x-decimal-format");
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
@@ -36,6 +40,8 @@ pub struct Arrival {
     pub client_request_id: Option<String>,
     /// The client, seen through the proxies we trust.
     pub address: IpAddr,
+    /// What it is part of.
+    pub trace: Trace,
 }
 
 /// Who sits at the other end of a connection, as far as whoever lets connections in must know. It travels in the
@@ -63,8 +69,7 @@ pub fn acceptable(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Failure> {
     let takes = |kind: &str, range: &str| {
         let mut words = range.split(';').map(|word| word.trim().to_ascii_lowercase());
         let Some(range) = words.next() else { return false };
-        let refused =
-            words.any(|word| word.strip_prefix("q=").is_some_and(|q| q.bytes().all(|one| one == b'0' || one == b'.')));
+        let refused = words.any(|word| word.strip_prefix("q=").and_then(thousandths) == Some(0));
         let family = kind.split('/').next().unwrap_or(kind);
         !refused && (range == "*/*" || range == kind || range == format!("{family}/*"))
     };
@@ -80,11 +85,28 @@ pub fn acceptable(headers: &HeaderMap, kinds: &[&str]) -> Result<(), Failure> {
 /// What server-sent events are called.
 pub const EVENT_STREAM: &str = "text/event-stream";
 
-/// Whether the client asks to be told what happens as it happens: by name, and not with whatever there is.
+/// How much something is wished, from 0 to 1 with three places at most.
+fn thousandths(text: &str) -> Option<u16> {
+    let (whole, places) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let digits = format!("{whole}{places:0<3}");
+    digits.parse().ok().filter(|weight| places.len() <= 3 && *weight <= 1_000)
+}
+
+/// Whether the client asks to be told what happens as it happens: by name, and not with whatever there is, nor where it would
+/// rather have something else that it names.
 pub(crate) fn listens(headers: &HeaderMap) -> bool {
     let said = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let mut kinds = said.flat_map(|value| value.split(',')).filter_map(|range| range.split(';').next());
-    kinds.any(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
+    let ranges: Vec<&str> = said.flat_map(|value| value.split(',')).collect();
+    let wish = |kind: &str| {
+        let of = |(place, range): (usize, &&str)| {
+            let (name, more) = range.split_once(';').unwrap_or((range, ""));
+            let weight = more.split(';').find_map(|word| thousandths(word.trim().strip_prefix("q=")?));
+            name.trim().eq_ignore_ascii_case(kind).then(|| (weight.unwrap_or(1_000), Reverse(place)))
+        };
+        ranges.iter().enumerate().find_map(of).filter(|(weight, _)| *weight > 0)
+    };
+    let stream = wish(EVENT_STREAM);
+    stream.is_some() && stream > wish("application/json")
 }
 
 /// The last event that a client had which comes again.
@@ -194,14 +216,17 @@ fn tags(headers: &HeaderMap, name: &HeaderName, weak_too: bool) -> Option<Expect
     given.then_some(if any { Expectation::Any } else { Expectation::Tags(tags) })
 }
 
-pub(crate) fn if_match(headers: &HeaderMap) -> Expectation {
-    tags(headers, &header::IF_MATCH, false).unwrap_or_default()
+/// What a write expects of its record: `If-Match`, or by `If-None-Match: *` that there is none yet.
+pub(crate) fn expectation(headers: &HeaderMap) -> Expectation {
+    let is_new =
+        || (tags(headers, &header::IF_NONE_MATCH, true) == Some(Expectation::Any)).then_some(Expectation::Absent);
+    tags(headers, &header::IF_MATCH, false).or_else(is_new).unwrap_or_default()
 }
 
 /// Whether the client has this version already.
 pub(crate) fn none_match(headers: &HeaderMap, tag: &str) -> bool {
     match tags(headers, &header::IF_NONE_MATCH, true) {
-        None | Some(Expectation::Unsaid) => false,
+        None | Some(Expectation::Unsaid | Expectation::Absent) => false,
         Some(Expectation::Any) => true,
         Some(Expectation::Tags(tags)) => tags.iter().any(|known| known == tag),
     }
@@ -277,9 +302,10 @@ mod tests {
         assert!(none_match(&read, "a-1"));
         assert!(!none_match(&read, "a-2"));
         let write = headers(&[(header::IF_MATCH, "W/\"a-1\"")]);
-        assert_eq!(if_match(&write), Expectation::Tags(vec![]));
-        assert_eq!(if_match(&headers(&[(header::IF_MATCH, "*")])), Expectation::Any);
-        assert_eq!(if_match(&headers(&[])), Expectation::Unsaid);
+        assert_eq!(expectation(&write), Expectation::Tags(vec![]));
+        assert_eq!(expectation(&headers(&[(header::IF_MATCH, "*")])), Expectation::Any);
+        assert_eq!(expectation(&headers(&[(header::IF_NONE_MATCH, "*")])), Expectation::Absent);
+        assert_eq!(expectation(&headers(&[])), Expectation::Unsaid);
     }
 
     #[test]
@@ -300,6 +326,24 @@ mod tests {
         };
         assert_eq!(asked(MOST_PARAMETERS).unwrap().len(), MOST_PARAMETERS);
         assert_eq!(asked(MOST_PARAMETERS + 1).unwrap_err().status, 400);
+    }
+
+    #[test]
+    fn events_are_streamed_to_who_wishes_for_them_most() {
+        for (accept, streams) in [
+            ("text/event-stream", true),
+            ("Text/Event-Stream; q=0.5", true),
+            ("text/event-stream, application/json", true),
+            ("application/json, text/event-stream", false),
+            ("application/json;q=0.4, text/event-stream;q=0.5", true),
+            ("application/json, text/event-stream;q=0", false),
+            ("text/event-stream;q=0.000", false),
+            ("text/event-stream;q=2", true),
+            ("*/*", false),
+            ("application/json", false),
+        ] {
+            assert_eq!(listens(&headers(&[(header::ACCEPT, accept)])), streams, "{accept}");
+        }
     }
 
     #[test]

@@ -61,6 +61,7 @@ impl<R: Resource> Prepared for Upsert<R> {
     fn run<'c>(&'c self, cx: &'c Cx<'c>, _: Option<RecordId>) -> BoxFuture<'c, Result<Done>> {
         Box::pin(async move {
             if let Some(id) = find::<R>(cx, &self.external_id).await? {
+                cx.keep_places();
                 return Ok(Done::Record(shown(&R::update(cx, id, &self.draft).await?)?));
             }
             cx.require(R::KEY, Action::Create)?;

@@ -19,6 +19,9 @@ pub const MOST_PAGE_SIZE: u64 = 500;
 /// Further on there is nothing in any company.
 pub const LAST_PAGE: u64 = 4_294_967_295;
 
+/// Further on there is nothing in any company, and programs whose numbers are floats count no further.
+pub const LAST_PLACE: i64 = 9_007_199_254_740_991;
+
 /// The longest text that is searched for.
 pub const MOST_TEXT: usize = 500;
 
@@ -42,11 +45,17 @@ pub enum Reads {
     Day,
     Time,
     Amount,
-    Whole,
+    /// A whole number from the first of these to the second.
+    Whole(i64, i64),
     /// The identifier of a record. One that names nothing matches nothing.
     Identifier,
     /// The identifier of a party, which may have become part of another since.
     Party,
+}
+
+impl Reads {
+    /// A place among things that are numbered.
+    pub const PLACE: Self = Self::Whole(0, LAST_PLACE);
 }
 
 /// A filter that a resource offers.
@@ -273,7 +282,9 @@ impl Offer<'_> {
     /// What may be said several times, said once: `status=a&status=b` is `status=a,b`. Most programs send lists so.
     fn gathered(&self, pairs: &QueryPairs) -> Vec<(String, String)> {
         let takes_several = |name: &str| {
-            self.parameters.iter().any(|known| known.name == name && matches!(known.reads, Reads::AnyOf(_)))
+            const LISTS: [&str; 3] = ["fields", "expand", "types"];
+            let is_list = LISTS.contains(&name) && self.knows(name);
+            is_list || self.parameters.iter().any(|known| known.name == name && matches!(known.reads, Reads::AnyOf(_)))
         };
         let mut gathered: Vec<(String, String)> = Vec::with_capacity(pairs.len());
         for (name, text) in pairs {
@@ -363,9 +374,9 @@ fn read(reads: Reads, text: &str) -> Result<FilterValue, String> {
         Reads::Day => text.parse().map(FilterValue::Day).map_err(|fault: crate::day::NotADay| fault.to_string()),
         Reads::Time => Instant::parse(text).map(FilterValue::Time).ok_or_else(|| NOT_A_TIME.into()),
         Reads::Amount => Money::parse(text).map(FilterValue::Amount).map_err(|fault| fault.to_string()),
-        Reads::Whole => {
-            let number = text.parse().ok().filter(|number| (0..=i64::MAX).contains(number));
-            number.map(FilterValue::Whole).ok_or_else(|| "must be a whole number from 0".into())
+        Reads::Whole(least, most) => {
+            let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+            number.map(FilterValue::Whole).ok_or_else(|| format!("must be a whole number from {least} to {most}"))
         }
         Reads::Identifier => Ok(FilterValue::Identifier(identifier(text))),
         Reads::Party => Ok(FilterValue::Party(Named::of(identifier(text)))),
@@ -384,6 +395,8 @@ mod tests {
     const OFFERED: &[Parameter] = &[
         Parameter::new("isCustomer", "", Reads::Flag),
         Parameter::new("status", "", Reads::AnyOf(&["active", "archived"])),
+        Parameter::new("limit", "", Reads::Whole(1, 500)),
+        Parameter::new("after", "", Reads::PLACE),
     ];
 
     fn parse(pairs: &[(&str, &str)]) -> Result<ListQuery, FieldErrors> {
@@ -413,6 +426,26 @@ mod tests {
         assert_eq!((query.page, query.page_size), (2, 500));
         assert_eq!(query.sort, [("createdAt", Direction::Descending), ("name", Direction::Ascending)]);
         assert_eq!(query.filters, [("status", FilterValue::AnyOf(vec!["active".into(), "archived".into()]))]);
+    }
+
+    #[test]
+    fn a_whole_number_is_taken_within_its_bounds_alone() {
+        for (name, text, number) in [
+            ("limit", "1", Some(1)),
+            ("limit", "500", Some(500)),
+            ("limit", "0", None),
+            ("limit", "501", None),
+            ("limit", "-1", None),
+            ("after", "0", Some(0)),
+            ("after", "9007199254740991", Some(LAST_PLACE)),
+            ("after", "9007199254740992", None),
+            ("after", "-1", None),
+        ] {
+            let filters = parse(&[(name, text)]).ok().map(|query| query.filters);
+            assert_eq!(filters, number.map(|number| vec![(name, FilterValue::Whole(number))]), "{name}={text}");
+        }
+        let faults = parse(&[("limit", "501")]).unwrap_err();
+        assert!(faults.iter().any(|(_, said)| *said == ["must be a whole number from 1 to 500"]), "{faults:?}");
     }
 
     #[test]

@@ -167,7 +167,7 @@ pub fn note<M: Master>(
 
 pub async fn create<M: Master>(cx: &Cx<'_>, draft: &Draft<M>) -> Result<M::View> {
     // What opens a door is not to be guessed.
-    let id = RecordId(if M::KEY.area() == Area::People { cx.hidden_id() } else { cx.new_id() });
+    let id = RecordId(if M::KEY.area() == Area::People { cx.own_hidden_id() } else { cx.own_id() });
     let mut draft = draft.clone();
     M::complete(cx, None, &mut draft).await?;
     check_unique::<M>(cx, &draft, None).await?;

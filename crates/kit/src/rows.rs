@@ -87,10 +87,14 @@ pub trait Rows: Resource {
     /// Sort fields by their wire names, in the order of `ABOUT.sorts`.
     const SORTS: &'static [Column<Self>];
 
-    /// Rows that are called by a number that a text begins, where it looks like one. What is looked for like that is
-    /// nothing else, as long as there is such a row.
-    fn numbered(_text: &str) -> Option<Condition> {
-        None
+    /// What a text may stand for as a whole, such as the beginning of a number, or an amount. What is looked for like that
+    /// is nothing else, as long as there is such a row: the first of these that finds one is meant.
+    fn meant_by(_text: &str) -> Vec<Condition> {
+        Vec::new()
+    }
+    /// Rows that name what a text is found in, where it is found in no row itself.
+    fn naming(_cx: &Cx<'_>, _text: &str) -> impl Future<Output = Result<Option<Condition>>> + Send {
+        async { Ok(None) }
     }
     /// The kind of documents that the rows are, whose words are kept apart to be looked for.
     const SOUGHT: Option<DocumentKind> = None;
@@ -380,7 +384,8 @@ fn ordered<E: EntityTrait>(
     }
 }
 
-/// Rows that are looked for: by their number where there is one like that, else by all the words.
+/// Rows that are looked for: by what the text stands for as a whole where there is one like that, else by all the words, and
+/// where nothing has them by what rows name.
 /// What is known of who has the words is answered beside them.
 async fn searched<M: Rows>(
     cx: &Cx<'_>,
@@ -388,24 +393,35 @@ async fn searched<M: Rows>(
     text: Option<&str>,
 ) -> Result<(Select<M::Entity>, Found)> {
     let Some(text) = text else { return Ok((rows, Found::Unknown)) };
-    if let Some(numbered) = M::numbered(text) {
-        let numbered = rows.clone().filter(numbered);
-        let one: Option<RecordId> =
-            numbered.clone().select_only().column(M::ID).limit(1).into_tuple().one(&cx.db).await?;
-        if one.is_some() {
-            return Ok((numbered, Found::Unknown));
+    for meant in M::meant_by(text) {
+        let meant = rows.clone().filter(meant);
+        if is_there::<M>(cx, &meant).await? {
+            return Ok((meant, Found::Unknown));
         }
     }
+    let all = rows.clone();
     let words = text.split_whitespace().map(|word| M::found_by(&crate::texts::search_key(word)));
     let rows = rows.filter(words.fold(Condition::all(), Condition::add));
     let sought = match M::SOUGHT {
         Some(kind) => search::found(cx, kind, text).await?,
         None => Found::Unknown,
     };
-    Ok(match &sought {
-        Found::All(all) => (rows.filter(among(cx, M::ID, all.iter().copied())), sought),
-        Found::Some(_) | Found::Unknown => (rows, sought),
-    })
+    let rows = match &sought {
+        Found::All(all) => rows.filter(among(cx, M::ID, all.iter().copied())),
+        Found::Some(_) | Found::Unknown => rows,
+    };
+    if M::SOUGHT.is_some()
+        && !is_there::<M>(cx, &rows).await?
+        && let Some(naming) = M::naming(cx, text).await?
+    {
+        return Ok((all.filter(naming), Found::Unknown));
+    }
+    Ok((rows, sought))
+}
+
+async fn is_there<M: Rows>(cx: &Cx<'_>, rows: &Select<M::Entity>) -> Result<bool> {
+    let one: Option<RecordId> = rows.clone().select_only().column(M::ID).limit(1).into_tuple().one(&cx.db).await?;
+    Ok(one.is_some())
 }
 
 fn matching<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Condition> {

@@ -2,7 +2,7 @@
 
 use crate::cli::{UserCommand, UserName};
 use crate::config::Settings;
-use crate::console::{say, warn};
+use crate::console::{Page, say, warn};
 use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
@@ -198,7 +198,7 @@ pub(crate) async fn first_start(ledger: &Ledger, settings: &Settings) -> Result<
 
 /// Tells a password that was made up: to a person at a terminal, else in a file of its owner's alone. What is printed where
 /// nobody looks is kept by whoever collects it.
-fn told_once(data: &Path, email: &str, password: &str) -> String {
+pub(crate) fn told_once(data: &Path, email: &str, password: &str) -> String {
     if std::io::stdout().is_terminal() {
         return format!("its password, shown only now: {password}");
     }
@@ -222,7 +222,8 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
         ledger.migrate().await.map_err(|error| explain(&error))?;
     }
     match command {
-        UserCommand::Add { email, username, name, admin, password_stdin, must_change, member } => {
+        UserCommand::Add { email, said, username, name, admin, password_stdin, must_change, member } => {
+            let email = email.or(said).ok_or("say the e-mail of the user")?;
             let (password, made) = password(password_stdin)?;
             let new = NewUser {
                 display_name: name.unwrap_or_else(|| email.clone()),
@@ -277,11 +278,12 @@ pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<St
 /// The installation's own log.
 pub(crate) async fn log(ledger: Arc<Ledger>) -> Result<String, String> {
     up_to_date(&ledger).await?;
-    let mut out = std::io::BufWriter::new(std::io::stdout());
-    let write = |line: &str| Write::write_fmt(&mut out, format_args!("{line}\n")).map_err(Error::internal);
-    ledger.installation_log(write).await.map_err(|error| explain(&error))?;
-    Write::flush(&mut out).map_err(|error| error.to_string())?;
-    Ok(String::new())
+    let mut page = Page::default();
+    let write = |line: &str| page.write_all(format!("{line}\n").as_bytes()).map_err(Error::internal);
+    match ledger.installation_log(write).await {
+        Err(error) if !page.is_closed => Err(explain(&error)),
+        Ok(()) | Err(_) => Ok(String::new()),
+    }
 }
 
 /// Refuses where the schema is not what this program reads.

@@ -1,14 +1,15 @@
 //! How far something long has got, for a person at a terminal.
 
-use std::io::{IsTerminal, Write, stderr};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// As many places as it has.
-const WIDTH: usize = 40;
 /// Nobody reads faster.
 const BEAT: Duration = Duration::from_millis(200);
+/// How far, and how long it will take at this rate.
+const LINE: &str = "[{bar:40.green}] {percent:>3} %  {eta}";
 
 /// Shown until it is dropped.
 pub(crate) struct Bar {
@@ -16,15 +17,9 @@ pub(crate) struct Bar {
     thread: Option<JoinHandle<()>>,
 }
 
-fn line(percent: usize) -> String {
-    let full = percent * WIDTH / 100;
-    let places: String = (0..WIDTH).map(|place| if place < full { '#' } else { '.' }).collect();
-    format!("[{places}] {percent:>3} %")
-}
-
-fn write(text: &str) {
-    // Who does not look misses nothing.
-    let _closed = write!(stderr(), "{text}").and_then(|()| stderr().flush());
+fn line() -> ProgressStyle {
+    ProgressStyle::with_template(LINE)
+        .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("#>."))
 }
 
 /// Shows how far it has got, where a terminal shows what goes wrong.
@@ -35,14 +30,15 @@ pub(crate) fn show(percent: impl Fn() -> usize + Send + 'static) -> Option<Bar> 
     let ended = Arc::new((Mutex::new(false), Condvar::new()));
     let until = ended.clone();
     let thread = supervise::thread("progress", move || {
+        let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr()).with_style(line());
         let (over, wake) = &*until;
         let mut over = over.lock().unwrap_or_else(PoisonError::into_inner);
         while !*over {
-            write(&format!("\r{}", line(percent())));
+            bar.set_position(u64::try_from(percent()).unwrap_or(u64::MAX));
             over = wake.wait_timeout(over, BEAT).unwrap_or_else(PoisonError::into_inner).0;
         }
         // What is said next begins where it stood.
-        write(&format!("\r{}\r", " ".repeat(line(0).len())));
+        bar.finish_and_clear();
     });
     Some(Bar { ended, thread: thread.ok() })
 }
@@ -62,10 +58,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bar_is_as_full_as_it_says_and_always_as_wide() {
-        for (percent, full) in [(0, 0), (25, 10), (99, 39), (100, 40)] {
-            let line = line(percent);
-            assert_eq!((line.matches('#').count(), line.len()), (full, super::line(0).len()), "{line}");
+    fn the_line_is_one_that_can_be_drawn() {
+        assert!(ProgressStyle::with_template(LINE).is_ok());
+        let shown = indicatif::InMemoryTerm::new(5, 80);
+        let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::term_like(Box::new(shown.clone())));
+        bar.set_style(line());
+        for (percent, full) in [(0, 0), (25, 10), (99, 39)] {
+            bar.set_position(percent);
+            bar.tick();
+            let line = shown.contents();
+            assert_eq!(line.matches('#').count(), full, "{line}");
+            assert!(line.contains(&format!("] {percent:>3} %")), "{line}");
         }
     }
 }

@@ -1,14 +1,17 @@
 //! The command line.
 
+mod examples;
 mod running;
 
 use crate::compare::CompareOptions;
 use crate::compare::translate::TranslateOptions;
 use crate::config::Source;
+use crate::demo::{Demo, Sample};
 use crate::dialects::{SPOKEN, Spoken};
 use clap::builder::PossibleValue;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use ledger_core::books::export::JournalFormat;
+use ledger_core::day::Day;
 pub(crate) use running::run;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +19,7 @@ use std::sync::LazyLock;
 
 /// One set of books, two ways to speak to it.
 #[derive(Parser)]
-#[command(name = "duet", version, about, long_about = None)]
+#[command(name = "duet", version, long_about = None)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -24,6 +27,8 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Set up a server: ask what is needed, write the configuration, make the first user
+    Init(InitOptions),
     /// Run the server; the schema is brought up to date first
     Serve(ServeOptions),
     /// Ask a running server whether it is well; for containers and scripts
@@ -46,7 +51,7 @@ pub(crate) enum Command {
     Convert {
         #[command(flatten)]
         common: Common,
-        /// The database of the old books: sqlite:PATH or <postgres://USER:PASSWORD@HOST/DATABASE>
+        #[arg(help = "The database of the old books: sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
         old: String,
         /// A database in which there is nothing yet, of either engine
         new: String,
@@ -203,13 +208,12 @@ pub(crate) enum Command {
 pub(crate) struct Common {
     /// Folder of appsettings.json and appsettings.Custom.json [default: ./config, else /etc/duet]
     #[arg(long, value_name = "DIR", global = true)]
-    config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Folder for the SQLite file and the token secret
     #[arg(long, value_name = "DIR", global = true)]
-    data: Option<String>,
-    /// sqlite:PATH or <postgres://USER:PASSWORD@HOST/DATABASE>
-    #[arg(long, value_name = "URL", global = true)]
-    database: Option<String>,
+    pub(crate) data: Option<String>,
+    #[arg(long, value_name = "URL", global = true, help = "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
+    pub(crate) database: Option<String>,
     /// The tenant that this is about, in the cloud edition
     #[arg(long, value_name = "HOST", global = true)]
     tenant: Option<String>,
@@ -228,9 +232,34 @@ pub(crate) struct ServeOptions {
     /// Which dialects to serve
     #[arg(long, value_enum)]
     dialect: Option<DialectChoice>,
-    /// Load a sample company with a known login into a throw-away database; on loopback only
+    /// Load sample companies with a known login into a throw-away database; on loopback only
+    #[arg(long, value_enum, value_name = "SIZE", num_args = 0..=1, require_equals = true, default_missing_value = "normal")]
+    demo: Option<Demo>,
+    /// What happens in them: the same for the same number and day
+    #[arg(long, value_name = "NUMBER", requires = "demo")]
+    demo_seed: Option<u64>,
+    /// Their last day, such as 2026-12-31; today when absent
+    #[arg(long, value_name = "DAY", requires = "demo")]
+    demo_day: Option<Day>,
+}
+
+/// What a new server is asked for; what is not said is asked at a terminal, and is the default elsewhere.
+#[derive(Args, Clone)]
+pub(crate) struct InitOptions {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Address and port to listen on [default: 127.0.0.1:5000]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// Which dialects to serve [default: both]
+    #[arg(long, value_enum)]
+    pub(crate) dialect: Option<DialectChoice>,
+    /// E-mail of the first user, who may make companies
     #[arg(long)]
-    pub(crate) demo: bool,
+    pub(crate) email: Option<String>,
+    /// Read the first user's password from standard input
+    #[arg(long)]
+    pub(crate) password_stdin: bool,
 }
 
 /// A program that adds a journal up.
@@ -257,7 +286,7 @@ pub(crate) enum DialectChoice {
 }
 
 impl DialectChoice {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::One(dialect) => dialect.letter,
             Self::Both => "Both",
@@ -298,7 +327,7 @@ pub(crate) struct UserName {
 #[derive(Args)]
 pub(crate) struct Member {
     /// Make the user a member of this company
-    #[arg(long, requires = "role")]
+    #[arg(long, value_name = "ID", requires = "role")]
     pub(crate) business: Option<String>,
     /// With this role, such as bookkeeper
     #[arg(long, requires = "business")]
@@ -309,8 +338,13 @@ pub(crate) struct Member {
 pub(crate) enum UserCommand {
     /// Add a user; without --password-stdin a password is made and shown once
     Add {
-        #[arg(long)]
-        email: String,
+        /// E-mail
+        #[arg(required_unless_present = "said", value_name = "EMAIL")]
+        email: Option<String>,
+        // As scripts of before have it.
+        #[arg(long = "email", hide = true, conflicts_with = "email")]
+        said: Option<String>,
+        /// Another name to log in with
         #[arg(long)]
         username: Option<String>,
         /// Name to show [default: the e-mail]
@@ -368,7 +402,8 @@ pub(crate) enum UserCommand {
     Role {
         #[command(flatten)]
         user: UserName,
-        #[arg(long)]
+        /// The company
+        #[arg(long, value_name = "ID")]
         business: String,
         /// owner, accountant, bookkeeper, sales, purchasing, warehouse, cashier, auditor or apiReadOnly
         #[arg(long)]
@@ -422,14 +457,25 @@ impl Common {
 }
 
 impl ServeOptions {
+    /// What is loaded to be looked at, where that was asked for.
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.demo.map(|demo| Sample { demo, seed: self.demo_seed.unwrap_or(1), day: self.demo_day })
+    }
+
     pub(crate) fn source(&self) -> Source {
         let dialect = self.dialect.map(|dialect| dialect.word().to_owned());
         self.common.source(vec![("Urls", self.listen.clone()), ("Dialect", dialect)])
     }
 }
 
+/// The command line as people are shown it.
+pub(crate) fn command() -> clap::Command {
+    examples::with_examples(Cli::command())
+}
+
 pub(crate) fn parse() -> Result<Command, ExitCode> {
-    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map(|cli| cli.command).map_err(|error| {
         let code = u8::try_from(error.exit_code()).unwrap_or(2);
         let _closed = error.print();
         ExitCode::from(code)

@@ -2,7 +2,9 @@
 
 use crate::config::Dialects;
 use console::{Demo, FILES, SPEAKS, Setup, Spoken, VIEWS};
-use http_kit::pages::{Chapter, Front, FrontFile, GUIDE};
+use http_kit::pages::{Chapter, Front, FrontFile, GUIDE, Guide, Picture, Visitor};
+use ledger_core::resource::named;
+use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) fn is_there(dialects: &Dialects) -> bool {
@@ -18,13 +20,28 @@ pub(crate) fn missing() -> String {
 }
 
 /// The guide, each page made when it is first asked for.
-pub(crate) fn guide() -> Vec<Chapter> {
+pub(crate) fn guide() -> Guide {
     let chapter = |page: &'static guide::Page| Chapter {
         name: page.name,
         title: page.title,
         body: Arc::new(|| guide::html(page, GUIDE)),
     };
-    guide::PAGES.iter().map(chapter).collect()
+    let picture = |picture: &guide::Picture| Picture { name: picture.name, bytes: picture.bytes };
+    Guide {
+        chapters: guide::PAGES.iter().map(chapter).collect(),
+        pictures: guide::PICTURES.iter().map(picture).collect(),
+    }
+}
+
+/// Whom the reference is tried as beside a demo: the examples name the records of a company of their own.
+pub(crate) fn visitor(dialects: &Dialects, demo: Demo) -> Option<Visitor> {
+    let (_, dialect, base) = dialects.served().last()?;
+    Some(Visitor {
+        login: format!("{base}{}", dialect.login_path),
+        body: json!({(dialect.login_name)(): demo.email, "password": demo.password}),
+        email: demo.email,
+        company: named::BUSINESS,
+    })
 }
 
 pub(crate) fn of(dialects: &Dialects, pages: Vec<(String, String)>, demo: Option<Demo>) -> Front {
@@ -34,11 +51,12 @@ pub(crate) fn of(dialects: &Dialects, pages: Vec<(String, String)>, demo: Option
         document: dialect.document_path(),
     };
     let version = env!("CARGO_PKG_VERSION").into();
-    let setup = Setup { version, dialects: dialects.served().map(spoken).collect(), pages, demo };
+    let stories = demo.map(|_| ::demo::told()).unwrap_or_default();
+    let setup = Setup { version, dialects: dialects.served().map(spoken).collect(), pages, demo, stories };
     let file = |file: &console::File| FrontFile { name: file.name, media_type: file.media_type, text: file.text };
     Front {
         views: VIEWS,
         files: FILES.iter().map(file).collect(),
-        page: Box::new(move |folder| console::page(folder, &setup)),
+        page: Box::new(move |folder, style| console::page(folder, style, &setup)),
     }
 }

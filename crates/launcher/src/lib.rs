@@ -22,6 +22,7 @@ mod documents;
 mod edge;
 mod export;
 mod front;
+mod init;
 mod log_lines;
 mod logging;
 mod memory;
@@ -41,7 +42,7 @@ use std::process::ExitCode;
 
 /// The command line as it is declared, for what is made of it: manuals, completions.
 pub fn command() -> clap::Command {
-    <cli::Cli as clap::CommandFactory>::command()
+    cli::command()
 }
 
 /// Runs the command line. 0: done, 1: failed, 2: wrong usage or configuration.

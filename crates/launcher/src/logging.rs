@@ -2,6 +2,7 @@
 
 use crate::config::{LogFormat, Settings};
 use crate::log_lines::Lines;
+use crate::sight::telemetry;
 use std::io::IsTerminal;
 use std::time::Duration;
 use tracing_subscriber::layer::SubscriberExt;
@@ -71,8 +72,13 @@ pub(crate) fn start(settings: &Settings) -> std::io::Result<Log> {
     };
     let lines = Lines::written_to(std::io::stderr)?;
     let written = fmt::layer().with_writer(lines.clone());
-    let written = if as_json { written.json().flatten_event(true).boxed() } else { written.with_target(false).boxed() };
+    let colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+    let written = if as_json {
+        written.json().flatten_event(true).boxed()
+    } else {
+        written.with_target(false).with_ansi(colours).boxed()
+    };
     // Started once a process; a second start keeps the first.
-    let _started = tracing_subscriber::registry().with(filter).with(written).try_init();
+    let _started = tracing_subscriber::registry().with(filter).with(written).with(telemetry::Lines).try_init();
     Ok(Log { level: LogLevel(handle), lines })
 }

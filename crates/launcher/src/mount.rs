@@ -21,9 +21,10 @@ use http_kit::failure::Failure;
 use http_kit::handler::{Caller, Operation, ahead, failed_plainly};
 use http_kit::pages;
 use http_kit::request::{
-    Arrival, BUSINESS_ID, DECIMAL_FORMAT, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, RATE_LIMIT,
-    RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, REQUEST_ID,
+    Arrival, BUSINESS_ID, DECIMAL_FORMAT, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, LAST_EVENT_ID,
+    RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, REQUEST_ID, WITHHELD,
 };
+use http_kit::trace::{TRACEPARENT, TRACESTATE, Trace};
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::quoting::quoted;
 use std::collections::HashSet;
@@ -42,10 +43,12 @@ pub(crate) struct Site {
     shared: Option<String>,
     pages: Router,
     /// Whether the console is at the root.
-    has_front: bool,
+    nowhere: pages::Nowhere,
     compare: Option<Page>,
     books: Arc<Books>,
     trusted_proxies: Vec<ipnet::IpNet>,
+    /// Whether everybody knows a password here.
+    is_demo: bool,
 }
 
 /// A dialect under its prefix.
@@ -86,19 +89,20 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
             note: (!has_front).then(front::missing),
+            visitor: demo.and_then(|demo| front::visitor(dialects, demo)),
         };
         let compare = Page::of(settings);
         let extras = compare.as_ref().map(Page::pages).unwrap_or_default();
         let front = has_front.then(|| front::of(dialects, pages::tour(true, &extras), demo));
-        let pages = pages::router(documents::served(dialects), &home, front::guide(), extras, front)
-            .route("/healthz", get(|| async { "ok" }))
-            .route(
-                "/readyz",
-                get({
-                    let books = books.clone();
-                    move || ready(books)
-                }),
-            );
+        let pages = pages::router(documents::served(dialects), &home, front::guide(), extras, front, console::STYLE);
+        let nowhere = pages.nowhere;
+        let pages = pages.router.route("/healthz", get(|| async { "ok" })).route(
+            "/readyz",
+            get({
+                let books = books.clone();
+                move || ready(books)
+            }),
+        );
         Self {
             mounts: dialects
                 .served()
@@ -108,10 +112,11 @@ impl Site {
                 .collect(),
             shared: dialects.shared.clone(),
             pages,
-            has_front,
+            nowhere,
             compare,
             books: books.clone(),
             trusted_proxies: settings.trusted_proxies.clone(),
+            is_demo: demo.is_some(),
         }
     }
 
@@ -119,6 +124,7 @@ impl Site {
         let (came, in_flight) = (Instant::now(), sight::begins());
         let arrival = self.arrival(&request, peer);
         let method = request.method().clone();
+        sight::remember(&method, &arrival);
         request.extensions_mut().insert(arrival.clone());
         let response = self.served(request, &arrival, peer).await;
         drop(in_flight);
@@ -136,35 +142,34 @@ impl Site {
     }
 
     fn arrival(&self, request: &Request, peer: IpAddr) -> Arrival {
-        let path = request.uri().path().to_owned();
+        let (path, request_id) = (request.uri().path().to_owned(), ledger_core::ids::request_id());
         Arrival {
             path,
-            request_id: ledger_core::ids::request_id(),
+            trace: Trace::of(request.headers(), &request_id),
+            request_id,
             client_request_id: client_request_id(request),
             address: self.client(request, peer),
         }
     }
 
-    /// The one event that there is of each request: a line of the log, and what is counted.
+    /// Finishes an answer, and tells the one event that there is of its request.
     fn told(&self, response: Response, method: &Method, arrival: &Arrival, came: Instant) -> Response {
         let response = finish(response, method, arrival);
-        let (took, status, told) = (came.elapsed(), response.status(), response.extensions());
-        let Caller { user, key, business } = told.get().copied().unwrap_or_default();
-        let dialect = self.find(&arrival.path).map(|(mount, _)| mount.dialect.letter);
-        let operation = told.get().map(|Operation(operation)| &**operation);
-        let tenant = told.get().map(|Tenant(host)| &**host);
-        let code = response.headers().get(ERROR_CODE).and_then(|code| code.to_str().ok());
-        let otherwise = if is_about_health(&arrival.path) { "health" } else { "none" };
-        let operation_or = operation.unwrap_or(otherwise);
-        sight::answered(Answered { dialect: dialect.unwrap_or("none"), operation: operation_or, status, took });
-        tracing::info!(
-            method = %method, path = arrival.path, status = status.as_u16(), dialect, operation, code,
-            ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX), bytes = response.body().size_hint().exact(), tenant,
-            user = user.map(tracing::field::display), key = key.map(tracing::field::display),
-            business = business.map(tracing::field::display),
-            request_id = arrival.request_id, clientRequestId = arrival.client_request_id.as_deref(),
-            address = %arrival.address, "request"
-        );
+        let told = response.extensions();
+        let event = Answered {
+            arrival,
+            method,
+            dialect: self.find(&arrival.path).map(|(mount, _)| mount.dialect.letter),
+            operation: told.get().map(|Operation(operation)| &**operation),
+            is_about_health: is_about_health(&arrival.path),
+            status: response.status(),
+            code: response.headers().get(ERROR_CODE).and_then(|code| code.to_str().ok()),
+            took: came.elapsed(),
+            bytes: response.body().size_hint().exact(),
+            tenant: told.get().map(|Tenant(host)| &**host),
+            caller: told.get::<Caller>().copied().unwrap_or_default(),
+        };
+        event.tell();
         response
     }
 
@@ -182,6 +187,10 @@ impl Site {
                 Ok(request) => request,
                 Err(failure) => return self.refuse(arrival, failure),
             };
+        }
+        // A page of somebody else's may give this machine another name, and ask as if it were its own.
+        if self.is_demo && host.as_deref().is_some_and(|host| !is_this_machine(host)) {
+            return self.refuse(arrival, Failure::unknown_host());
         }
         let held = match self.books.of(host.as_deref().unwrap_or_default()).await {
             Ok(held) => held,
@@ -235,7 +244,7 @@ impl Site {
             let reads_html = is_read_by_a_person(&request);
             let response = self.pages.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
             return match response.status() {
-                StatusCode::NOT_FOUND if reads_html => pages::nowhere(self.has_front).await,
+                StatusCode::NOT_FOUND if reads_html => self.nowhere.answer().await,
                 StatusCode::NOT_FOUND => failed_plainly(arrival, Failure::not_found()),
                 StatusCode::METHOD_NOT_ALLOWED => {
                     let allow = response.headers().get(header::ALLOW).cloned();
@@ -327,6 +336,13 @@ fn below(uri: &Uri, rest: &str) -> Option<Uri> {
     }
 }
 
+/// Whether a host stands for the machine that asks.
+fn is_this_machine(host: &str) -> bool {
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
 fn names_one_host(request: &Request) -> bool {
     let given = request.headers().get_all(header::HOST).iter().count();
     given == 1 || given == 0 && request.version() != Version::HTTP_11
@@ -380,7 +396,9 @@ fn compression() -> CompressionLayer<impl Predicate> {
 
 /// Pages of exactly these origins may call.
 fn cors(origins: &[String]) -> CorsLayer {
-    let exposed: [HeaderName; 15] = [
+    let exposed: [HeaderName; 19] = [
+        header::ALLOW,
+        header::DATE,
         header::ETAG,
         header::LOCATION,
         header::LINK,
@@ -388,6 +406,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         REQUEST_ID,
         ERROR_CODE,
         IDEMPOTENCY_REPLAYED,
+        WITHHELD,
         DRY_RUN,
         DECIMAL_FORMAT,
         RATE_LIMIT,
@@ -396,6 +415,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         DEPRECATION,
         SUNSET,
         header::WARNING,
+        header::WWW_AUTHENTICATE,
     ];
     CorsLayer::new()
         .allow_origin(AllowOrigin::list(origins.iter().filter_map(|origin| origin.parse().ok())))
@@ -407,8 +427,11 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::IF_NONE_MATCH,
             BUSINESS_ID,
             IDEMPOTENCY_KEY,
+            LAST_EVENT_ID,
             DECIMAL_FORMAT,
             REQUEST_ID,
+            TRACEPARENT,
+            TRACESTATE,
         ])
         .expose_headers(exposed)
 }

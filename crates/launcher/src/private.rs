@@ -5,6 +5,7 @@ use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// From now on nothing that this process makes is anybody else's, by whichever library it is made.
 pub(crate) fn be_private() {
@@ -72,6 +73,9 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
 
 /// A file that is there whole, as it was or as it is to be, whenever the machine stops.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    // Two who write at once would share the file beside it: one would put the other's half in its place.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let beside = path.with_extension("new");
     let mut file = create(&beside)?;
     file.write_all(text)?;
@@ -115,5 +119,29 @@ pub(crate) fn narrow_secrets(data: &Path) {
                 warn(&format!("{} cannot be kept from others: {error}", path.display()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_reads_finds_what_somebody_wrote_whole() {
+        let folder = std::env::temp_dir().join(format!("duet-private-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("kept");
+        replace(&path, b"0").unwrap();
+        std::thread::scope(|scope| {
+            for letter in [b'a', b'b'] {
+                let path = &path;
+                scope.spawn(move || (0..100).for_each(|_| replace(path, &[letter; 4096]).unwrap()));
+            }
+            for _ in 0..2_000 {
+                let text = std::fs::read(&path).unwrap();
+                assert!(text == b"0" || text.len() == 4096 && text.iter().all(|one| *one == text[0]), "{}", text.len());
+            }
+        });
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

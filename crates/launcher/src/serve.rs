@@ -4,9 +4,11 @@ use crate::admin::Memory;
 use crate::cli::ServeOptions;
 use crate::config::{self, Edition, Loaded, Secret, Settings, Source};
 use crate::console::{failed, misused, say, warn};
+use crate::demo::Sample;
 use crate::edge::{Current, Door, Edge, aside, bind, place_of};
 use crate::logging::{self, LogLevel};
 use crate::mount::Site;
+use crate::sight::telemetry;
 use crate::telling::Teller;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
@@ -24,7 +26,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 pub(crate) async fn run(options: ServeOptions) -> ExitCode {
-    let demo_folder = match options.demo.then(demo::Folder::make).transpose() {
+    let demo_folder = match options.sample().map(|_| demo::Folder::make()).transpose() {
         Ok(folder) => folder,
         Err(error) => return failed(&format!("cannot make a folder for the demo: {error}")),
     };
@@ -36,9 +38,10 @@ pub(crate) async fn run(options: ServeOptions) -> ExitCode {
         Ok(loaded) => loaded,
         Err(error) => return misused(&error.to_string()),
     };
-    if options.demo && !loaded.settings.listen.ip().is_loopback() {
+    if options.sample().is_some() && !listens_here(&loaded.settings) {
         return misused("--demo has a well-known password and listens on loopback only");
     }
+    telemetry::begins(&loaded.settings.telemetry);
     let log = match logging::start(&loaded.settings) {
         Ok(log) => log,
         Err(error) => return failed(&format!("no thread for the log: {error}")),
@@ -50,17 +53,24 @@ pub(crate) async fn run(options: ServeOptions) -> ExitCode {
     if let Some(fault) = ledger_core::sown::active() {
         warn(&format!("the fault {} is sown into the rules: what these books say is wrong", fault.name()));
     }
-    match serve(options.demo, &source, loaded, &log.level).await {
+    match serve(options.sample(), &source, loaded, &log.level).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => failed(&why),
     }
 }
 
-async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
+/// Whether nobody beyond this machine reaches it, by either of its doors.
+fn listens_here(settings: &Settings) -> bool {
+    let secure = tls::Files::of(settings).map(|_| settings.tls_listen);
+    [Some(settings.listen), secure].into_iter().flatten().all(|address| address.ip().is_loopback())
+}
+
+async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
+    let is_demo = sample.is_some();
     let settings = &loaded.settings;
     let books = Arc::new(Books::open(settings).await?);
     if let Books::One(shell) = &*books {
-        prepare(&shell.ledger, settings, is_demo).await?;
+        prepare(&shell.ledger, settings, sample).await?;
     } else if is_demo {
         return Err("--demo is of the server edition; add a tenant with duet tenant add".into());
     }
@@ -109,6 +119,7 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
             .enabled
             .then(|| supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone())))
     };
+    let exporting = supervise::keep("what sends traces and logs", telemetry::goes_on);
     let secured = async {
         if let Some(door) = secure {
             edge.clone().serve(door, stop(stopped.clone())).await;
@@ -124,8 +135,9 @@ async fn serve(is_demo: bool, source: &Source, loaded: Loaded, log_level: &LogLe
         books.end_news();
     };
     tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, silenced);
-    drop((reloading, sweeping, telling));
+    drop((reloading, sweeping, telling, exporting));
     teller.rests().await;
+    telemetry::ends().await;
     let begun = stopped.borrow().unwrap_or_else(Instant::now);
     if timeout_at(begun + settings.shutdown_grace, books.close()).await.is_err() {
         // Whatever was answered is in the database; whoever was not answered asks again with the same key.
@@ -145,7 +157,7 @@ fn serving(settings: &Settings) -> Settings {
 }
 
 /// Brings the books of an installation to where they can be served.
-async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Result<(), String> {
+async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, sample: Option<Sample>) -> Result<(), String> {
     if settings.auto_migrate {
         ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     } else if ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
@@ -153,10 +165,15 @@ async fn prepare(ledger: &Arc<Ledger>, settings: &Settings, is_demo: bool) -> Re
     }
     ledger.check_master_key().await.map_err(|error| admin::explain(&error))?;
     ledger.keep_numbers().await.map_err(|error| admin::explain(&error))?;
-    if is_demo {
-        demo::load(ledger).await.map_err(|error| admin::explain(&error))
-    } else {
-        admin::first_start(ledger, settings).await
+    match sample {
+        Some(sample) => {
+            // Whoever starts a demo waits for it: its loader is nobody who would keep others waiting.
+            ledger.set_write_time(demo::LONG);
+            let loaded = demo::load(ledger, sample).await.map_err(|error| admin::explain(&error));
+            ledger.set_write_time(settings.write_time);
+            loaded
+        }
+        None => admin::first_start(ledger, settings).await,
     }
 }
 
@@ -203,24 +220,31 @@ fn greet(
     let each = dialects.served().map(|(_, one, base)| (format!("dialect {}", one.letter), base));
     let either = dialects.shared.as_deref().map(|base| ("either dialect".to_owned(), base));
     lines.extend(each.chain(either).map(|(name, base)| format!("{name:<15} {url}{base}")));
-    if front::is_there(dialects) {
-        lines.push(format!("{:<15} {url}/", "console"));
-    }
-    lines.push(format!("{:<15} {url}{}", "guide", http_kit::pages::GUIDE));
-    lines.push(format!("{:<15} {url}/swagger", "documentation"));
     lines.extend(metrics.map(|address| format!("{:<15} http://{address}/metrics", "metrics")));
-    match settings.edition {
-        Edition::Server => {
-            lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));
+    // Whoever names no tenant is answered that there is no such host.
+    let (pages, host) = match settings.edition {
+        Edition::Server => (url.clone(), String::new()),
+        Edition::Cloud => {
+            let tenants = tenants::list(settings);
+            let host = tenants.first().map_or("HOST", String::as_str);
+            lines.push(format!("{:<15} {}", "tenants", tenants.len()));
+            (format!("https://{host}"), format!("-H 'Host: {host}' "))
         }
-        Edition::Cloud => lines.push(format!("{:<15} {}", "tenants", tenants::list(settings).len())),
+    };
+    if front::is_there(dialects) {
+        lines.push(format!("{:<15} {pages}/", "console"));
+    }
+    lines.push(format!("{:<15} {pages}{}", "guide", http_kit::pages::GUIDE));
+    lines.push(format!("{:<15} {pages}/swagger", "documentation"));
+    if settings.edition == Edition::Server {
+        lines.push(format!("{:<15} {}", "database", config::without_password(settings.database.expose())));
     }
     let (name, password) = if is_demo { (demo::EMAIL, demo::PASSWORD) } else { ("EMAIL", "PASSWORD") };
     let login = dialects.served().last().map_or_else(String::new, |(_, one, base)| {
         let (path, field) = (one.login_path, (one.login_name)());
         format!("{url}{base}{path} -d '{{\"{field}\":\"{name}\",\"password\":\"{password}\"}}'")
     });
-    lines.push(format!("log in with     curl -H 'Content-Type: application/json' {login}"));
+    lines.push(format!("log in with     curl {host}-H 'Content-Type: application/json' {login}"));
     say(&lines.join("\n"));
 }
 

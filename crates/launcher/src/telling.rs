@@ -4,6 +4,7 @@
 //! remembered here that would be lost with the process. Of several processes of one database one tells.
 
 use crate::config::Telling;
+use crate::sight;
 use crate::tenants::Books;
 use courier::{Courier, Outcome, Parcel, Places};
 use ledger_core::database::Alone;
@@ -13,7 +14,7 @@ use ledger_core::news::Listener;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// How often it is looked for what is due.
 const LOOK: Duration = Duration::from_secs(1);
@@ -21,6 +22,9 @@ const LOOK: Duration = Duration::from_secs(1);
 const TOGETHER: Duration = Duration::from_millis(20);
 /// After so long it is written down what was sent, if more is left to send.
 const WRITTEN: Duration = Duration::from_secs(1);
+/// So many messages a second go out for a company, where more of them wait than are written down at once: neither its
+/// receivers nor the other companies of these books are to be worn out by what is sent again.
+const PACE: u32 = 100;
 /// As long as a process that stops waits for what is being sent to be written down.
 const REST: Duration = Duration::from_secs(3);
 
@@ -137,9 +141,15 @@ impl Teller {
                 tracing::warn!(code = "webhook_given_up", %business, %webhook, why, "a webhook is told nothing any more");
             }
             let ends = then.is_some() || mail.letters.is_empty() || ledger.is_silent();
+            let (more, many) = (mail.is_full(), u32::try_from(sent.len()).unwrap_or(u32::MAX));
             ledger.note_mail(of, mail, sent, then).await?;
             if ends {
                 break;
+            }
+            if more {
+                let beside = self.busy().iter().filter(|(_, other)| other.0 == of.0).count();
+                let pause = Duration::from_secs(1) / PACE * many * u32::try_from(beside).unwrap_or(u32::MAX);
+                sleep_until(begun + pause).await;
             }
         }
         Ok(())
@@ -151,8 +161,11 @@ impl Teller {
             let took = Duration::ZERO;
             return Ok(Outcome { status: None, took, said: String::new(), retry_after: None, problem: Some(problem) });
         }
-        let headers = mail.headers(letter, ledger.now())?;
-        Ok(self.courier.carry(Parcel { url: mail.url.clone(), headers, body: letter.body.clone() }).await)
+        let way = sight::way_of(letter);
+        let headers = mail.headers(letter, ledger.now(), way.headers())?;
+        let outcome = self.courier.carry(Parcel { url: mail.url.clone(), headers, body: letter.body.clone() }).await;
+        sight::delivered(&way, letter, &outcome);
+        Ok(outcome)
     }
 
     /// What happens after something was refused so often before.

@@ -390,6 +390,11 @@ impl Master for TaxCodeRecords {
         let known: Vec<RecordId> = row.iter().flat_map(|row| &row.components.0).map(|one| one.id).collect();
         let mut references = References::of(cx).await?;
         let mut claims = Vec::new();
+        if cx.keeps_places() && components.iter().all(|one| one.id == RecordId::default()) {
+            for (component, stands) in components.iter_mut().zip(&known) {
+                component.id = *stands;
+            }
+        }
         for (index, component) in components.iter_mut().enumerate() {
             let at = format!("components[{index}]");
             if component.id == RecordId::default() {

@@ -53,7 +53,8 @@ pub fn unverified_host(url: &str) -> Option<String> {
             let plain = name.trim_matches(['[', ']']);
             let here = plain.eq_ignore_ascii_case("localhost")
                 || plain.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
-            (!here).then(|| plain.to_owned())
+            // A password with an @ in it that is not encoded ends up in the host.
+            (!here).then(|| plain.rsplit('@').next().unwrap_or_default().to_owned())
         }
     };
     let strangers = config.get_hosts().iter().find_map(elsewhere);

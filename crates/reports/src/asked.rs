@@ -15,6 +15,8 @@ pub(super) use rules::tax::TaxBasis;
 use schema::aliases::{Aliases, Meant};
 use schema::kind::Phase;
 use schema::tables::{DocumentKind, TradeSide};
+use schema::{account, item, party, tax_code};
+use sea_orm::EntityTrait;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -115,9 +117,9 @@ pub(super) const INCLUDE_ZERO: Parameter =
     Parameter::new("includeZero", "Whether rows without figures are shown; `false` when absent.", Reads::Flag);
 pub(super) const PERIODS: Parameter = Parameter::new(
     "periods",
-    "How many periods stand side by side, 1 to 24, each as long as the one asked for and an `interval` earlier than the \
-     one before it; 1 when absent.",
-    Reads::Whole,
+    "How many periods stand side by side, each as long as the one asked for and an `interval` earlier than the one before \
+     it; 1 when absent.",
+    Reads::Whole(1, 24),
 );
 pub(super) const INTERVAL: Parameter =
     Parameter::new("interval", "How far apart `periods` are; `month` when absent.", Reads::OneOf(Interval::TEXTS));
@@ -265,7 +267,35 @@ impl Asked {
         Ok(cx.aliases()?.known_at(self.point.known_at))
     }
 
-    pub(super) fn read(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
+    /// What is asked, of records that are there: a report of nobody would be proved, and empty.
+    pub(super) async fn read(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
+        let asked = Self::parsed(cx, query, apart)?;
+        let business = cx.business_id()?;
+        let mut faults = FieldErrors::default();
+        if let Some(party) = asked.party
+            && party::Entity::find_by_id((business, party.id())).one(&cx.db).await?.is_none()
+        {
+            faults.add("partyId", "names no party");
+        }
+        if let Some(account) = asked.account
+            && account::Entity::find_by_id((business, account)).one(&cx.db).await?.is_none()
+        {
+            faults.add("accountId", "names no account; an account is named by its id, not by its code");
+        }
+        if let Some(item) = asked.item
+            && item::Entity::find_by_id((business, item)).one(&cx.db).await?.is_none()
+        {
+            faults.add("itemId", "names no item");
+        }
+        if let Some(tax_code) = asked.tax_code
+            && tax_code::Entity::find_by_id((business, tax_code)).one(&cx.db).await?.is_none()
+        {
+            faults.add("taxCodeId", "names no tax code");
+        }
+        if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
+    }
+
+    fn parsed(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
         let (business, today) = (cx.business()?, cx.today()?);
         let mut faults = FieldErrors::default();
         let to = day(query, ["to", "toDate"], &mut faults);
@@ -281,9 +311,6 @@ impl Asked {
             Some(FilterValue::Whole(periods)) => *periods,
             _ => 1,
         };
-        if !(1..=24).contains(&periods) {
-            faults.add("periods", "must be a whole number from 1 to 24");
-        }
         let beside = choice(query, "compareWith");
         if beside.is_some() && query.filter("periods").is_some() {
             faults.add("compareWith", "cannot stand beside periods");

@@ -36,7 +36,7 @@ impl Report for EquityChanges {
     const NAME: &'static str = "equity-changes";
     const OPERATION: &'static str = "EquityChanges";
     const TITLE: &'static str = "Changes of equity";
-    const ABOUT: &'static str = "What each account of equity came to before some days, what moved it, and what it comes to, \
+    const ABOUT: &'static str = "What each account of equity came to before a period, what moved it, and what it comes to, \
                                  with what was earned by then.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, INCLUDE_ZERO, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
@@ -150,7 +150,7 @@ impl Report for FxGains {
     const NAME: &'static str = "fx-gains";
     const OPERATION: &'static str = "FxGains";
     const TITLE: &'static str = "Gains and losses of currencies";
-    const ABOUT: &'static str = "What was gained over some days by other currencies: realised, when something was settled, \
+    const ABOUT: &'static str = "What was gained in a period by other currencies: realised, when something was settled, \
                                  and unrealised, by revaluations. A loss is negative.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const FORM: Form = Form {

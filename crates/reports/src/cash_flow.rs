@@ -44,7 +44,7 @@ impl Report for CashFlow {
     const NAME: &'static str = "cash-flow";
     const OPERATION: &'static str = "CashFlow";
     const TITLE: &'static str = "Cash flow";
-    const ABOUT: &'static str = "What money there was before some days, where it came from and went to, and what there is \
+    const ABOUT: &'static str = "What money there was before a period, where it came from and went to, and what there is \
                                  then. The direct method tells the accounts on the other side of what moved money; the \
                                  indirect one begins with the profit. What settles an invoice stands where its lines do. \
                                  Nothing is a remainder: both are sums of the ledger.";

@@ -55,7 +55,10 @@ fn cell(cell: &Cell) -> String {
 
 /// A text that a spreadsheet would take for a formula is shown as what it is.
 fn defused(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
+    // Where a semicolon separates, what stands behind it begins a cell; and signs of a full width are signs.
+    let begins = text.strip_prefix(';').unwrap_or(text);
+    let is_formula = begins.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
+    if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
 #[cfg(test)]
@@ -86,5 +89,9 @@ mod tests {
         let wanted = "level,type,label,\"Amount, in EUR\"\r\n0,section,\"Café \"\"Süd\"\"\",-123.45\r\n\
                       1,account,\"'=HYPERLINK(\"\"x\"\")\",\"'+49 40, Hamburg\"\r\n";
         assert_eq!(written(&sheet), wanted);
+        for text in [";=1", "＝1", "@SUM(1)"] {
+            assert_eq!(defused(text), format!("'{text}"));
+        }
+        assert_eq!(defused("a;=1"), "a;=1");
     }
 }

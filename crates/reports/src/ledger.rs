@@ -70,7 +70,7 @@ impl Report for GeneralLedger {
     const NAME: &'static str = "general-ledger";
     const OPERATION: &'static str = "GeneralLedger";
     const TITLE: &'static str = "General ledger";
-    const ABOUT: &'static str = "Every line of the ledger over some days, account by account, with what the account comes \
+    const ABOUT: &'static str = "Every line of the ledger in a period, account by account, with what the account comes \
                                  to after it, in pages. What closes a year, and what takes that back, comes last in its \
                                  account and is in no sum.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ACCOUNT, PARTY, KNOWN_AT, FORMAT];

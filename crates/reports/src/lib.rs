@@ -226,7 +226,7 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
 fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery) -> BoxFuture<'c, Result<Produced>> {
     Box::pin(async move {
         let (last, apart) = standing(cx).await?;
-        let asked = Asked::read(cx, query, apart)?;
+        let asked = Asked::read(cx, query, apart).await?;
         let sequence = last_known(cx, asked.point).await?.unwrap_or(last);
         let facts = R::gather(cx, &asked).await?;
         wanted::still()?;
@@ -279,7 +279,7 @@ impl<R: Report> Portions for Written<R> {
                 asked
             } else {
                 let (_, apart) = standing(cx).await?;
-                Asked { window: Window::After(None), ..Asked::read(cx, query, apart)? }
+                Asked { window: Window::After(None), ..Asked::read(cx, query, apart).await? }
             };
             if first && R::PAGED {
                 let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;

@@ -122,7 +122,7 @@ impl Report for AuditTrail {
     const NAME: &'static str = "audit-trail";
     const OPERATION: &'static str = "AuditTrail";
     const TITLE: &'static str = "Audit trail";
-    const ABOUT: &'static str = "Who changed what over some days, in pages, with the proof that the chain of all records is \
+    const ABOUT: &'static str = "Who changed what in a period, in pages, with the proof that the chain of all records is \
                                  whole. The records themselves are in the audit log.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, FORMAT];
     const PAGED: bool = true;

@@ -135,7 +135,7 @@ impl Report for ProfitAndLoss {
     const NAME: &'static str = "pl";
     const OPERATION: &'static str = "ProfitAndLoss";
     const TITLE: &'static str = "Profit and loss";
-    const ABOUT: &'static str = "What was earned over some days, what it cost, and what is left. Several periods can \
+    const ABOUT: &'static str = "What was earned in a period, what it cost, and what is left. Several periods can \
                                  stand side by side.";
     const PARAMETERS: &'static [Parameter] = PERIOD;
     const FORM: Form = Form {

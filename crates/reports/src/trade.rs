@@ -101,7 +101,7 @@ impl<T: Told> Report for Traded<T> {
     const NAME: &'static str = T::NAME;
     const OPERATION: &'static str = T::OPERATION;
     const TITLE: &'static str = T::TITLE;
-    const ABOUT: &'static str = "What invoices came to without tax over some days, less what was credited, in the \
+    const ABOUT: &'static str = "What invoices came to without tax in a period, less what was credited, in the \
                                  company's currency.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, GROUP_BY, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
@@ -218,7 +218,7 @@ impl Report for ItemProfitability {
     const NAME: &'static str = "item-profitability";
     const OPERATION: &'static str = "ItemProfitability";
     const TITLE: &'static str = "Profitability of items";
-    const ABOUT: &'static str = "What each item earned over some days, what it cost, and what is left of it.";
+    const ABOUT: &'static str = "What each item earned in a period, what it cost, and what is left of it.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const FORM: Form = Form {
         columns: &[

@@ -19,6 +19,7 @@ pub mod key;
 pub mod kind;
 pub mod lock;
 pub mod membership;
+pub mod named;
 pub mod number_series;
 pub mod party;
 pub mod payment_term;

@@ -30,6 +30,17 @@ wire_enum! {
     }
 }
 
+wire_enum! {
+    /// In which form somebody is told.
+    pub enum Format {
+        /// As Standard Webhooks writes a body.
+        #[default]
+        Standard = "standard",
+        /// As CloudEvents 1.0 writes one, structured.
+        CloudEvents = "cloudevents",
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "webhooks")]
 pub struct Model {
@@ -41,6 +52,7 @@ pub struct Model {
     pub url: String,
     pub types: AsJson<Vec<String>>,
     pub payload: Payload,
+    pub format: Format,
     pub headers: String,
     pub secret: String,
     pub former_secret: Option<String>,

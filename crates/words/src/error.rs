@@ -265,7 +265,7 @@ impl Error {
             }
             Self::NotFound => "Not found".into(),
             Self::Conflict(conflict) => conflict.title.clone(),
-            Self::PreconditionFailed => "The record has changed since you read it; read it again".into(),
+            Self::PreconditionFailed => "The record is not as If-Match or If-None-Match says; read it again".into(),
             Self::PreconditionRequired => "This company requires an If-Match header with the record's ETag".into(),
             Self::IdempotencyMismatch => "This Idempotency-Key was already used for a different request".into(),
             Self::InProgress => {

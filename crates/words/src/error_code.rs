@@ -43,6 +43,8 @@ codes! {
     ScaleExceeded = "scale_exceeded", "Round the values that `errors` names, and send them again. Nothing was written.";
     /// An operation of a batch refers to what no operation before it answers.
     UnknownReference = "unknown_reference", "Look at the place that `errors` names: a reference is the `id` of an earlier operation and a member of its answer, such as `op1.id`.";
+    /// The feed of events ends before the place that you name. If you were told of more, the company was put back to a backup.
+    FeedWentBack = "feed_went_back", "Read the records of the company anew, and go on with the place that `errors` names: what happened since the backup is not in the books any more.";
     /// The body is no JSON.
     MalformedJson = "malformed_json", "Look at the place that the message names: a comma too many, a quote too few, or an empty body.";
     /// There is no token, or it is malformed, expired, revoked, or of somebody who may not sign in; or the name or the password is wrong.
@@ -97,7 +99,7 @@ codes! {
     RequestInProgress = "request_in_progress", "Wait as long as `Retry-After` says and send it again: you get the answer of the first.";
     /// The dialect is past its sunset and is not served any more.
     DialectGone = "dialect_gone", "Move to the other dialect; `/moving` sets every call beside its twin.";
-    /// The record has changed since you read it: `If-Match` names another version.
+    /// The record has changed since you read it: `If-Match` names another version; or there is one, and `If-None-Match` says `*`.
     PreconditionFailed = "precondition_failed", "Read the record again, make your change once more, and send it with the new `ETag`.";
     /// The body is over the limit.
     PayloadTooLarge = "payload_too_large", "Send less at once. The message says how much may be sent.";

@@ -14,6 +14,7 @@ fn webhooks() -> Table {
         text("url"),
         text("types"),
         text("payload"),
+        text("format"),
         // Hidden, as are the secrets: whoever holds the database alone signs nothing.
         text("headers"),
         text("secret"),

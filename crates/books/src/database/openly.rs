@@ -27,6 +27,8 @@ mod tests {
             ("postgres://duet@%2Fvar%2Frun%2Fpostgresql/duet", None),
             ("postgres:///duet?host=/var/run/postgresql", None),
             ("postgres://duet@127.0.0.1,db.example.com/duet", Some("db.example.com")),
+            // A password that was not encoded: no part of it is told.
+            ("postgres://duet:a@tail@db.example.com/duet", Some("db.example.com")),
             ("sqlite:data/duet.db", None),
         ] {
             assert_eq!(unverified_host(url).as_deref(), host, "{url}");

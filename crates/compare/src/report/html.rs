@@ -42,7 +42,11 @@ impl Report {
         format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Compare: {}</title>\n<style>\n{}</style></head>\n<body><main>\n{body}</main></body></html>\n",
             escape(&self.summary()),
-            concat!(include_str!("../../assets/look.css"), include_str!("../../assets/report.css"))
+            concat!(
+                include_str!("../../assets/look.css"),
+                include_str!("../../assets/parts.css"),
+                include_str!("../../assets/report.css")
+            )
         )
     }
 

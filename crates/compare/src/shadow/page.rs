@@ -7,6 +7,7 @@ use std::fmt::Write;
 /// The style of the page, where it is asked for by itself.
 pub const STYLE: &str = concat!(
     include_str!("../../assets/look.css"),
+    include_str!("../../assets/parts.css"),
     include_str!("../../assets/report.css"),
     include_str!("../../assets/shadow.css")
 );

@@ -140,7 +140,7 @@ impl Resource for ContraEntries {
         many: "contra entries",
         description: "Money moved between the company's own cash, bank and card accounts, over currencies too.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference and narration",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference and narration",
     };
     type Input = ContraEntryInput;
     type Draft = Draft<ContraAsked>;

@@ -76,7 +76,7 @@ impl TradeKind for CreditNote {
         many: "credit notes",
         description: "What a customer gets back: goods, or part of the price. It settles invoices, or is paid out.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::CreditNote;
     const DIRECTION: Direction = Direction::CreditNote;

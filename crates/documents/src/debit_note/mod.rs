@@ -74,7 +74,7 @@ impl TradeKind for DebitNote {
         description: "What a supplier gives back: goods are returned, or the price is lowered. It settles purchase \
                       invoices, or is paid back. An extra charge to a customer is not this; make a sales invoice of it.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes, reason and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::DebitNote;
     const DIRECTION: Direction = Direction::DebitNote;

@@ -101,7 +101,7 @@ impl TradeKind for DeliveryNote {
                       until they are invoiced, or is a cost at once, as the company's `cogsTiming` says. Prices are for \
                       the invoice and may be left out.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::DeliveryNote;
     const DIRECTION: Direction = Direction::DeliveryNote;

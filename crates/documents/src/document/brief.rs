@@ -121,6 +121,7 @@ impl<D: Document> Read<D> for Briefly {
             Column::BaseTotal => brief.base_total.into(),
             Column::CreatedAt => brief.created_at.into(),
             Column::UpdatedAt => brief.updated_at.into(),
+            Column::DueDate => brief.due_date.into(),
             other => return Err(Error::internal(format!("no list of documents is sorted by {other:?}"))),
         })
     }

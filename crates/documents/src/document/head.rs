@@ -105,7 +105,7 @@ wire_enum! {
 impl AllowedAction {
     /// The right that it needs of who acts on a document.
     const fn needed(self, key: ResourceKey) -> (ResourceKey, Action) {
-        let sells = matches!(key, ResourceKey::SalesOrders | ResourceKey::DeliveryNotes);
+        let sells = matches!(key, ResourceKey::SalesOrders | ResourceKey::DeliveryNotes | ResourceKey::SalesInvoices);
         match self {
             Self::Edit | Self::Allocate | Self::Close | Self::Reopen => (key, Action::Edit),
             Self::Post => (key, Action::Post),

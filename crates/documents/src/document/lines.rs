@@ -26,9 +26,14 @@ macro_rules! identified {
 }
 pub(crate) use identified;
 
-/// Gives new lines an identity; those of the old version that come back keep theirs. A new document has lines of its own,
-/// whatever it was copied from.
+/// Gives new lines an identity; those of the old version that come back keep theirs, and where lines are known by their places
+/// so does what stands at the same one. A new document has lines of its own, whatever it was copied from.
 pub(crate) fn identify<L: Identified>(cx: &Cx<'_>, lines: &mut [L], old: Option<&[L]>) -> Result<()> {
+    if let Some(old) = old.filter(|_| cx.keeps_places() && lines.iter().all(|line| line.id().is_none())) {
+        for (line, stands) in lines.iter_mut().zip(old) {
+            stands.id().into_iter().for_each(|id| line.name(id));
+        }
+    }
     let mut faults = FieldErrors::default();
     let mut seen = HashSet::new();
     for (index, line) in lines.iter_mut().enumerate() {
@@ -40,7 +45,7 @@ pub(crate) fn identify<L: Identified>(cx: &Cx<'_>, lines: &mut [L], old: Option<
                 faults.add(format!("lines[{index}].id"), "names a line that stands here already");
             }
             (Some(_), Some(_)) => {}
-            (_, None) | (None, _) => line.name(RecordId(cx.new_id())),
+            (_, None) | (None, _) => line.name(RecordId(cx.line_id(index))),
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.into()) }

@@ -3,15 +3,21 @@
 use super::Document;
 use super::standing::{Wanted, late};
 use crate::error::{Error, Result};
+use crate::ids::RecordId;
+use crate::money::Money;
+use crate::texts::search_key;
 use answers::Ask;
 use books::cx::Cx;
 use books::mentions::{named_by_draft, party_named_by_draft};
 use kit::list::{FilterValue, ListQuery, Reads};
-use kit::rows::Filter;
+use kit::rows::{Filter, containing};
+use schema::key::ResourceKey;
+use schema::party;
+use schema::rights::Action;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
 use std::collections::BTreeSet;
 
 /// The filters that every kind of document has.
@@ -54,8 +60,17 @@ pub(crate) fn filters() -> Vec<Filter<Column>> {
 }
 
 pub(crate) const SORTS: &[&str] = &["date", "number", "total", "createdAt", "updatedAt"];
-pub(crate) const SORTED_BY: &[Column] =
-    &[Column::Date, Column::Number, Column::BaseTotal, Column::CreatedAt, Column::UpdatedAt];
+/// The same of what falls due.
+pub(crate) const DUE_SORTS: &[&str] = &["date", "number", "total", "createdAt", "updatedAt", "dueDate"];
+
+/// The columns of the sorts that a kind has.
+pub(crate) const fn sorted_by(sorts: &[&str]) -> &'static [Column] {
+    if sorts.len() == DUE_SORTS.len() { DUE_SORTED_BY } else { SORTED_BY }
+}
+
+const DUE_SORTED_BY: &[Column] =
+    &[Column::Date, Column::Number, Column::BaseTotal, Column::CreatedAt, Column::UpdatedAt, Column::DueDate];
+const SORTED_BY: &[Column] = &[Column::Date, Column::Number, Column::BaseTotal, Column::CreatedAt, Column::UpdatedAt];
 
 pub(crate) fn reach<D: Document>(cx: &Cx<'_>) -> Result<Condition> {
     Ok(Condition::all().add(Column::BusinessId.eq(cx.business_id()?)).add(Column::Kind.eq(D::KIND)))
@@ -101,8 +116,40 @@ fn standing_so(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {
     Wanted::of(DocumentKind::Journal, words).condition(cx)
 }
 
+/// What a text stands for as a whole: how a number begins, or a total in the company's currency.
+pub(crate) fn meant_by(text: &str) -> Vec<Condition> {
+    let number = numbered(text);
+    let total = Money::parse(text).ok().map(|total| Condition::all().add(Column::BaseTotal.eq(total.units())));
+    number.into_iter().chain(total).collect()
+}
+
+/// As many parties as are found by one name.
+const MOST_NAMED: u64 = 200;
+
+/// Documents of parties that a text is found in. Who may not view parties learns nothing of what they are called.
+pub(crate) async fn of_parties_called(cx: &Cx<'_>, text: &str) -> Result<Option<Condition>> {
+    if !cx.business()?.seat.rights.allows(ResourceKey::Parties, Action::View) {
+        return Ok(None);
+    }
+    let words = text.split_whitespace().map(|word| party::Column::Search.like(containing(&search_key(word))));
+    let named: Vec<RecordId> = party::Entity::find()
+        .filter(party::Column::BusinessId.eq(cx.business_id()?))
+        .filter(words.fold(Condition::all(), Condition::add))
+        .select_only()
+        .column(party::Column::Id)
+        .limit(MOST_NAMED)
+        .into_tuple()
+        .all(&cx.db)
+        .await?;
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let aliases = cx.aliases()?;
+    Ok(Some(Condition::all().add(aliases.is_any(Column::PartyId, named.into_iter().map(|one| aliases.meant(one))))))
+}
+
 /// Documents whose number begins with a text, where it may: it is one word and has a digit.
-pub(crate) fn numbered(text: &str) -> Option<Condition> {
+fn numbered(text: &str) -> Option<Condition> {
     if text.contains(char::is_whitespace) || !text.contains(|one: char| one.is_ascii_digit()) {
         return None;
     }

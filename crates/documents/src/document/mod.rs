@@ -34,7 +34,7 @@ pub(crate) use head::{Abilities, Draft, Head, HeadInput, HeadView};
 use kit::resource::Resource;
 use kit::rows::Rows;
 pub(crate) use lines::{Identified, identified, identify};
-pub(crate) use list::{SORTED_BY, SORTS, filters, naming_party, numbered, reach, total};
+pub(crate) use list::{DUE_SORTS, SORTS, filters, meant_by, naming_party, of_parties_called, reach, sorted_by, total};
 use rules::posting::{Posting, Unbalanced};
 use schema::tables::documents as table;
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
@@ -384,11 +384,16 @@ macro_rules! document_rows {
         const ID: schema::tables::documents::Column = schema::tables::documents::Column::Id;
         const CHANGED: schema::tables::documents::Column = schema::tables::documents::Column::UpdatedAt;
         const SEARCH: schema::tables::documents::Column = schema::tables::documents::Column::Search;
-        const SORTS: &'static [schema::tables::documents::Column] = crate::document::SORTED_BY;
+        const SORTS: &'static [schema::tables::documents::Column] =
+            crate::document::sorted_by(<Self as kit::resource::Resource>::ABOUT.sorts);
         const SOUGHT: Option<schema::tables::DocumentKind> = Some(<Self as crate::document::Document>::KIND);
 
-        fn numbered(text: &str) -> Option<sea_orm::Condition> {
-            crate::document::numbered(text)
+        fn meant_by(text: &str) -> Vec<sea_orm::Condition> {
+            crate::document::meant_by(text)
+        }
+
+        async fn naming(cx: &books::cx::Cx<'_>, text: &str) -> crate::error::Result<Option<sea_orm::Condition>> {
+            crate::document::of_parties_called(cx, text).await
         }
 
         async fn known_total(

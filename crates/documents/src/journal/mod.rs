@@ -195,7 +195,7 @@ impl Resource for Journals {
         description: "Postings that somebody writes by hand: debits and credits of equal sums. A posted journal is \
                       changed by a reversal and a new entry, and voided by a reversal.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration and the lines' descriptions",
     };
     type Input = JournalInput;
     type Draft = Draft<JournalAsked>;

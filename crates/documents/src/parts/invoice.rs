@@ -1,6 +1,7 @@
 //! Invoices: what was sold and bought, and what is left to be paid of it.
 
 use crate::day::Day;
+use crate::document::head::AllowedAction;
 use crate::document::{self, Abilities, HeadView};
 use crate::error::Result;
 use crate::field::{Each, Faults};
@@ -129,7 +130,8 @@ pub(crate) fn due_filters() -> Vec<Filter<Column>> {
 }
 
 pub(crate) fn invoice_head(cx: &Cx<'_>, key: ResourceKey, shown: &Shown) -> Result<HeadView<InvoiceStatus>> {
-    let abilities = Abilities { held: shown.standing.is_allocated(), ..Abilities::default() };
+    let offers = if shown.row.status == DocumentStatus::Posted { vec![AllowedAction::Credit] } else { Vec::new() };
+    let abilities = Abilities { held: shown.standing.is_allocated(), offers, ..Abilities::default() };
     let status = InvoiceStatus::of(shown.row.status, shown.standing.settled(&shown.row));
     HeadView::shown_as(cx, key, &shown.row, status, &abilities)
 }

@@ -66,7 +66,7 @@ impl MoneyKind for Payment {
         description: "Money that goes out: to suppliers, whose invoices it settles at once or later, to customers who \
                       get something back, or for something that has no invoice.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const COMES_IN: bool = false;
     type Input = PaymentInput;

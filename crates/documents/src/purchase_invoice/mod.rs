@@ -83,8 +83,8 @@ impl TradeKind for PurchaseInvoice {
         many: "purchase invoices",
         description: "What was bought. A posted invoice stands on the supplier's account until it is paid or debited; \
                       goods come into stock with it, at what they cost.",
-        sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        sorts: document::DUE_SORTS,
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::PurchaseInvoice;
     const DIRECTION: Direction = Direction::PurchaseInvoice;

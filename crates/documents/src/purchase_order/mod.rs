@@ -72,7 +72,7 @@ impl TradeKind for PurchaseOrder {
         description: "What is wanted of a supplier. An order posts nothing; its goods count as on order until they are \
                       received or the rest is given up. Receipt notes and purchase invoices are made of it.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::PurchaseOrder;
     const DIRECTION: Direction = Direction::PurchaseOrder;

@@ -57,7 +57,7 @@ impl MoneyKind for Receipt {
         description: "Money that comes in: from customers, whose invoices it settles at once or later, from suppliers \
                       who pay back, or for something that has no invoice.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const COMES_IN: bool = true;
     type Input = ReceiptInput;

@@ -94,7 +94,7 @@ impl TradeKind for ReceiptNote {
                       waits until they are billed; if the bill says otherwise, what is still there becomes dearer or \
                       cheaper, and so does what was sold of it.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::ReceiptNote;
     const DIRECTION: Direction = Direction::ReceiptNote;

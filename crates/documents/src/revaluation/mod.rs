@@ -148,7 +148,7 @@ impl Resource for Revaluations {
                       they are carried at is an unrealised gain or loss; it is taken back on the next day by itself. What is \
                       entered late for its day or before makes it anew, on its day and the next.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference and narration",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference and narration",
     };
     type Input = RevaluationInput;
     type Draft = Draft<RevaluationAsked>;

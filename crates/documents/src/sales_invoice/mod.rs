@@ -95,8 +95,8 @@ impl TradeKind for SalesInvoice {
         description: "What was sold. A posted invoice stands on the customer's account until it is paid, credited or \
                       written off; goods leave the stock with it, at their cost. An extra charge to a customer is a \
                       sales invoice too.",
-        sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        sorts: document::DUE_SORTS,
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::SalesInvoice;
     const DIRECTION: Direction = Direction::SalesInvoice;

@@ -76,7 +76,7 @@ impl TradeKind for SalesOrder {
         description: "What a customer wants. An order posts nothing; its goods count as committed until they are \
                       delivered or the rest is given up. Delivery notes and invoices are made of it.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, notes and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, notes and the lines' descriptions, or else in their party, where that may be viewed",
     };
     const KIND: DocumentKind = DocumentKind::SalesOrder;
     const DIRECTION: Direction = Direction::SalesOrder;

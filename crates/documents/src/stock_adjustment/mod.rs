@@ -170,7 +170,7 @@ impl Resource for StockAdjustments {
         description: "What was found, lost, broken or counted. What goes out is valued as a sale would be; what comes in \
                       at the cost that is named, else at what such things cost now.",
         sorts: document::SORTS,
-        searched: "numbers that begin so or, where there are none, in number, reference, narration, reason and the lines' descriptions",
+        searched: "numbers that begin so, totals or, where there are none, in number, reference, narration, reason and the lines' descriptions",
     };
     type Input = StockAdjustmentInput;
     type Draft = Draft<AdjustmentAsked>;

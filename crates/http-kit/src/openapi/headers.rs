@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use ledger_core::error::Code;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
+use ledger_core::resource::registry::answering;
 use schemars::Schema;
 use serde_json::{Value, json};
 
@@ -34,6 +35,13 @@ pub(super) fn of_success(
     if resource.writes(verb) {
         let rehearsed = "`true` when this was a rehearsal, of which nothing is kept.";
         add(&mut response, "X-Dry-Run", header(rehearsed, &json!({"type": "boolean"}), true));
+        let secrets = answering(resource, verb).secrets;
+        // What is deleted is told of by its identifier.
+        if let Some(one) = secrets.first().filter(|_| kind != ReplyKind::Deleted) {
+            let withheld = "Of a repeat: the members that were shown once, in the first answer, and are `null` in this one; \
+                            separated by commas. Whoever lost that answer exchanges the secret, or makes another.";
+            add(&mut response, "X-Withheld", text(withheld, one));
+        }
         return of_repeatable(response);
     }
     of_all(response)

@@ -30,6 +30,7 @@ use ledger_core::resource::Scope;
 use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
+use ledger_core::resource::named;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
@@ -54,7 +55,6 @@ const EXAMPLE_ELSEWHERE: &str = "shop-4711";
 /// What a read of it is told apart by.
 const EXAMPLE_TAG: &str =
     "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02-1-6c1f4f0e9d3b7a2586e0c4d1b39f7a5e2d8c6b40f1a3957e8d2c4b6a09e1f375";
-const EXAMPLE_BUSINESS: &str = "019a9f6e-6c00-7b10-9c44-0d2e4f6a8b01";
 
 /// A document under construction.
 pub struct Document {
@@ -212,16 +212,19 @@ impl Document {
         let mut security = vec![TOKEN];
         if resource.scope == Scope::Business {
             match D::COMPANY_IN {
-                CompanyIn::Path => parameters.push(path_parameter("businessId", "The company.", EXAMPLE_BUSINESS)),
+                CompanyIn::Path => parameters.push(path_parameter("businessId", "The company.", named::BUSINESS)),
                 CompanyIn::Header => security.push(COMPANY),
             }
         }
         if resource.names_record(verb) {
-            let (about, example) = match verb {
-                Verb::Upsert => ("What the record is called elsewhere: its `externalId`.", EXAMPLE_ELSEWHERE),
-                _ => ("The identifier of the record.", EXAMPLE_ID),
+            let (about, example) = if verb == Verb::Upsert {
+                ("What the record is called elsewhere: its `externalId`.", EXAMPLE_ELSEWHERE.into())
+            } else {
+                let own =
+                    named::of_operation(resource.key.stem(), &resource.operation_id(verb), !resource.writes(verb));
+                ("The identifier of the record.", own.to_string())
             };
-            parameters.push(path_parameter("id", about, example));
+            parameters.push(path_parameter("id", about, &example));
         }
         parameters.extend(verb_parameters(resource, verb));
         let kind = resource.reply_kind(verb);
@@ -317,14 +320,15 @@ impl Document {
 
     /// The body that a verb takes.
     fn request_body(&mut self, resource: &ResourceOperations, verb: Verb) -> Option<RequestBody> {
+        let operation = resource.operation_id(verb);
         if resource.body_need(verb) == BodyNeed::Required {
             let schema = (resource.input_schema)(&mut self.input);
-            return Some(self.body(schema, resource.example.clone()));
+            return Some(self.body(schema, named::body(&operation, resource.example.clone())));
         }
         let Does::Writes(writing) = &resource.extra(verb)?.does else { return None };
         let body = writing.body?;
         let schema = (body.schema)(&mut self.input);
-        Some(RequestBody { required: false, ..self.body(schema, (body.example)()) })
+        Some(RequestBody { required: false, ..self.body(schema, named::body(&operation, (body.example)())) })
     }
 
     fn body(&mut self, schema: Schema, example: Value) -> RequestBody {

@@ -4,13 +4,16 @@ use super::{EXAMPLE_ID, EXAMPLE_TAG, schema_object};
 use crate::request::{MOST_KEY, NUMBERS, TEXTS};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
+use ledger_core::money::Money;
 use ledger_core::resource::expand::Path;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
-    DEFAULT_PAGE_SIZE, LAST_PAGE, MOST_PAGE_SIZE, MOST_TEXT, Offer, Parameter as Filter, Reads, VIEWS,
+    DEFAULT_PAGE_SIZE, LAST_PAGE, LAST_PLACE, MOST_PAGE_SIZE, MOST_TEXT, Offer, Parameter as Filter, Reads, VIEWS,
 };
+use ledger_core::resource::named;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
-use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 /// What a verb takes, whatever the dialect.
@@ -47,7 +50,12 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     }
     // Each form has a path of its own.
     let filters = offer.parameters.iter().filter(|filter| filter.name != "format" || resource.csv(verb).is_none());
-    parameters.extend(filters.map(filter_parameter));
+    let operation = resource.operation_id(verb);
+    parameters.extend(filters.map(|filter| {
+        let mut parameter = filter_parameter(filter);
+        parameter.parameter_data_mut().example = named::asked(&operation, filter.name).map(Into::into);
+        parameter
+    }));
     if offer.shows.is_some() {
         let about = "The members of a record that are answered, separated by commas; what is inside of one is named after a \
                      full stop, such as `lines.quantity`. `id` and `version` always are. The others are absent, though the \
@@ -74,13 +82,17 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
                      Its version is judged, and not what moved beside it, such as a balance.";
         parameters.push(tag_parameter("If-Match", about, &format!("{EXAMPLE_ID}-1")));
     }
+    if verb == Verb::Upsert {
+        let about = "`*` to make the record, and to be refused (412) where there is one already.";
+        parameters.push(header_parameter("If-None-Match", about, json!({"type": "string", "enum": ["*"]})));
+    }
     if resource.awaited(verb).is_some() {
         let about = "With `Accept: text/event-stream`: the last event that the client had, which it goes on behind, whatever \
                      `after` says.";
         parameters.push(header_parameter(
             "Last-Event-ID",
             about,
-            json!({"type": "integer", "format": "int64", "minimum": 0}),
+            json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": LAST_PLACE}),
         ));
     }
     if verb == Verb::Get {
@@ -152,8 +164,10 @@ fn filter_parameter(filter: &Filter) -> Parameter {
         Reads::Flag => json!({"type": "boolean"}),
         Reads::Day => json!({"type": "string", "format": "date"}),
         Reads::Time => json!({"type": "string", "format": "date-time"}),
-        Reads::Amount => json!({"type": "number", "format": "decimal"}),
-        Reads::Whole => json!({"type": "integer", "format": "int64", "minimum": 0}),
+        Reads::Amount => {
+            Money::json_schema(&mut SchemaSettings::default().for_deserialize().into_generator()).to_value()
+        }
+        Reads::Whole(least, most) => json!({"type": "integer", "format": "int64", "minimum": least, "maximum": most}),
         Reads::Identifier | Reads::Party => json!({"type": "string", "minLength": 1}),
         Reads::Letter => json!({"type": "string", "pattern": "^[A-Z]$"}),
         Reads::OneOf(values) => json!({"type": "string", "enum": values}),

@@ -1,17 +1,17 @@
 //! What each command does.
 
-use super::{Cli, Command, ConfigCommand, DialectChoice, TenantCommand, UserCommand};
+use super::{Command, ConfigCommand, DialectChoice, TenantCommand, UserCommand};
 use crate::compare::{self, translate};
-use crate::config::{self, Settings, Source};
+use crate::config::{self, Edition, Settings, Source};
 use crate::console::{failed, say};
-use crate::{admin, backup, convert, doctor, documents, export, reseal, serve, tenants, usage, verify};
-use clap::CommandFactory;
+use crate::{admin, backup, convert, doctor, documents, export, init, reseal, serve, tenants, usage, verify};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
 use std::process::ExitCode;
 
 pub(crate) async fn run(command: Command) -> ExitCode {
     match command {
+        Command::Init(options) => init::run(options).await,
         Command::Serve(options) => serve::run(options).await,
         Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
         Command::Migrate { common, seal_old_books } => {
@@ -79,7 +79,7 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Config { common, command } => configuration(&common.source(Vec::new()), &command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "duet", &mut script);
+            clap_complete::generate(shell, &mut super::command(), "duet", &mut script);
             say(&String::from_utf8_lossy(&script));
             ExitCode::SUCCESS
         }
@@ -107,6 +107,11 @@ pub(super) async fn tenant(source: &Source, command: TenantCommand) -> ExitCode 
         Ok(loaded) => loaded.settings,
         Err(error) => return crate::console::misused(&error.to_string()),
     };
+    if settings.edition == Edition::Server {
+        return crate::console::misused(
+            "there are no tenants in the server edition; say \"Edition\": \"Cloud\" in the configuration first",
+        );
+    }
     let done = match command {
         TenantCommand::Add { host, tenant_database: database, email, password_stdin } => {
             let given =

@@ -20,6 +20,8 @@ const LONGEST_FILE: u64 = 64 * 1024;
 pub struct Source {
     /// `None`: `./config`, if there is one.
     pub dir: Option<PathBuf>,
+    /// Whether that folder may be about to be made.
+    pub dir_may_come: bool,
     pub environment: Vec<(String, String)>,
     /// `Section:Key` and value; the last one on a key wins.
     pub overrides: Vec<(String, String)>,
@@ -33,7 +35,9 @@ impl fmt::Debug for Source {
 }
 
 /// Where the configuration is, beside whoever runs the program.
-const HERE: &str = "config";
+pub(crate) const HERE: &str = "config";
+/// What an operator says there.
+pub(crate) const CUSTOM: &str = "appsettings.Custom.json";
 /// ... and where a package puts it.
 const INSTALLED: &str = "/etc/duet";
 
@@ -48,12 +52,12 @@ impl Source {
     pub fn from_process(dir: Option<PathBuf>, overrides: Vec<(String, String)>) -> Self {
         let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         let environment = std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect();
-        Self { dir, environment, overrides }
+        Self { dir, dir_may_come: false, environment, overrides }
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
         let dir = self.dir.clone().unwrap_or_else(|| home(Path::new(HERE), Path::new(INSTALLED)));
-        ["appsettings.json", "appsettings.Custom.json"].map(|name| dir.join(name)).to_vec()
+        ["appsettings.json", CUSTOM].map(|name| dir.join(name)).to_vec()
     }
 }
 
@@ -261,7 +265,7 @@ pub(super) fn merge(source: &Source) -> Merged {
     let mut merged = Merged::default();
     merged.lay(of_file(DEFAULTS, |line| Place::Default { line }));
     merged.defaults.clone_from(&merged.last);
-    if let Some(dir) = source.dir.as_ref().filter(|dir| !dir.is_dir()) {
+    if let Some(dir) = source.dir.as_ref().filter(|dir| !source.dir_may_come && !dir.is_dir()) {
         merged.faults.push(format!("{}: there is no such folder", dir.display()));
     }
     for path in source.files() {
@@ -276,11 +280,15 @@ pub(super) fn merge(source: &Source) -> Merged {
     let (ours, anybodys) = source.environment.iter().partition::<Vec<_>, _>(|(name, _)| ours(name).is_some());
     merged.lay(of_environment(anybodys.iter().filter_map(|(name, value)| Some((shared(name)?, name, value)))));
     merged.lay(of_environment(ours.iter().filter_map(|(name, value)| Some((self::ours(name)?, name, value)))));
-    for (key, value) in &source.overrides {
-        let mut layer = Layer::default();
-        layer.say(key.trim(), Value::Text(value.clone()), Place::CommandLine);
-        merged.lay(layer);
+    // Elements of a list are said one by one, and make one list; of one key said twice the last is heard.
+    let mut layer = Layer::default();
+    for (place, (key, value)) in source.overrides.iter().enumerate() {
+        let again = |(later, _): &(String, String)| later.trim().eq_ignore_ascii_case(key.trim());
+        if !source.overrides.iter().skip(place + 1).any(again) {
+            layer.say(key.trim(), Value::Text(value.clone()), Place::CommandLine);
+        }
     }
+    merged.lay(layer);
     merged
 }
 

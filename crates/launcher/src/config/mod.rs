@@ -14,8 +14,12 @@ mod values;
 mod weak;
 
 pub use layers::Source;
+pub(crate) use layers::{CUSTOM, HERE};
 pub use report::check;
-pub use settings::{AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, Telling, restart_needed};
+pub use settings::{
+    AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, Telemetry, Telling, headers_in,
+    restart_needed,
+};
 
 use layers::{Merged, merge};
 

@@ -130,6 +130,64 @@ fn metrics(reader: &mut Reader<'_>) -> Option<Metrics> {
     Some(Metrics { enabled: enabled?, listen: listen? })
 }
 
+/// Who is told of requests and of the log, as OpenTelemetry has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telemetry {
+    /// What the paths of the protocol are below; nobody where there is none.
+    pub endpoint: Option<String>,
+    /// `name=value`, with commas between. May have a secret in it.
+    pub headers: Secret,
+    /// What this server is called there.
+    pub service: String,
+    pub traces: bool,
+    pub logs: bool,
+    /// How long an answer is waited for.
+    pub timeout: Duration,
+}
+
+/// Headers as one text has them, where it has them.
+pub fn headers_in(text: &str) -> Option<Vec<(String, String)>> {
+    let is_name =
+        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let is_value = |value: &str| value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let pair = |pair: &str| {
+        let (name, value) = pair.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim());
+        (is_name(name) && is_value(value)).then(|| (name.to_ascii_lowercase(), value.to_owned()))
+    };
+    pairs.map(pair).collect()
+}
+
+fn telemetry(reader: &mut Reader<'_>) -> Option<Telemetry> {
+    const ENDPOINT: &str = "Telemetry:Endpoint";
+    let endpoint = reader.text(ENDPOINT);
+    let is_address = |url: &String| {
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#', ' ']))
+    };
+    if endpoint.as_ref().is_some_and(|url| !is_address(url)) {
+        reader.refuse(
+            ENDPOINT,
+            "the address of a collector, such as http://127.0.0.1:4318; what it asks for goes into Telemetry:Headers",
+        );
+    }
+    let headers = reader.text("Telemetry:Headers").unwrap_or_default();
+    if headers_in(&headers).is_none() {
+        reader.refuse("Telemetry:Headers", "name=value, with commas between");
+    }
+    let [traces, logs] = ["Telemetry:Traces", "Telemetry:Logs"].map(|key| reader.flag(key));
+    let (service, timeout) = (reader.text("Telemetry:Service"), reader.duration("Telemetry:Timeout"));
+    Some(Telemetry {
+        endpoint,
+        headers: Secret(headers),
+        service: service?,
+        traces: traces?,
+        logs: logs?,
+        timeout: timeout?,
+    })
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub edition: Edition,
@@ -192,6 +250,7 @@ pub struct Settings {
     pub log_level: String,
     pub log_format: LogFormat,
     pub metrics: Metrics,
+    pub telemetry: Telemetry,
     pub cors_origins: Vec<String>,
     pub telling: Telling,
     /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
@@ -218,6 +277,13 @@ pub(super) fn read(merged: &Merged) -> Result<Settings, Vec<String>> {
     }
 }
 
+/// The certificate and its key, which go together.
+fn tls_files(reader: &mut Reader<'_>) -> [Option<PathBuf>; 2] {
+    let files = ["Server:Tls:Certificate", "Server:Tls:Key"].map(|key| reader.text(key).map(PathBuf::from));
+    check_pair(reader, files[0].is_some(), files[1].is_some());
+    files
+}
+
 /// Every value is read before the first `?`, so that all that is wrong is told at once.
 fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let data = PathBuf::from(reader.text("Data")?);
@@ -227,9 +293,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let tenant_idle = reader.duration("Cloud:Idle");
     let listen = reader.listen("Urls", "http://");
     let tls_listen = reader.listen("Server:Tls:Url", "https://");
-    let tls_certificate = reader.text("Server:Tls:Certificate").map(PathBuf::from);
-    let tls_key = reader.text("Server:Tls:Key").map(PathBuf::from);
-    check_pair(reader, tls_certificate.is_some(), tls_key.is_some());
+    let [tls_certificate, tls_key] = tls_files(reader);
     let dialects = dialects(reader);
     let retiring = std::array::from_fn(|place| retiring(reader, SPOKEN[place].letter));
     let database = database(reader, &data);
@@ -261,7 +325,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let formats = [("auto", LogFormat::Auto), ("text", LogFormat::Text), ("json", LogFormat::Json)];
     let log_format = reader.choice("Logging:Format", &formats);
     let cors_origins = reader.origins("Cors:Origins");
-    let metrics = metrics(reader);
+    let (metrics, telemetry) = (metrics(reader), telemetry(reader));
     let (compare_enabled, compare_users) = (reader.flag("Compare:Enabled"), reader.texts("Compare:Users"));
     let telling = telling(reader);
     let trusted_proxies = reader.networks("TrustedProxies");
@@ -313,6 +377,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         log_level: log_level?.to_owned(),
         log_format: log_format?,
         metrics: metrics?,
+        telemetry: telemetry?,
         cors_origins,
         compare_enabled: compare_enabled?,
         compare_users,
@@ -443,6 +508,12 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Logging:Format", old.log_format != new.log_format),
         ("Metrics:Enabled", old.metrics.enabled != new.metrics.enabled),
         ("Metrics:Listen", old.metrics.listen != new.metrics.listen),
+        ("Telemetry:Endpoint", old.telemetry.endpoint != new.telemetry.endpoint),
+        ("Telemetry:Headers", old.telemetry.headers != new.telemetry.headers),
+        ("Telemetry:Service", old.telemetry.service != new.telemetry.service),
+        ("Telemetry:Traces", old.telemetry.traces != new.telemetry.traces),
+        ("Telemetry:Logs", old.telemetry.logs != new.telemetry.logs),
+        ("Telemetry:Timeout", old.telemetry.timeout != new.telemetry.timeout),
         ("Webhooks:Enabled", old.telling.enabled != new.telling.enabled),
         ("Webhooks:AllowNetworks", old.telling.networks != new.telling.networks),
         ("Webhooks:Timeout", old.telling.timeout != new.telling.timeout),

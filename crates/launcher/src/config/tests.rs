@@ -33,7 +33,12 @@ impl Folder {
     fn source(&self, environment: &[(&str, &str)], overrides: &[(&str, &str)]) -> Source {
         let owned =
             |pairs: &[(&str, &str)]| pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-        Source { dir: Some(self.0.clone()), environment: owned(environment), overrides: owned(overrides) }
+        Source {
+            dir: Some(self.0.clone()),
+            environment: owned(environment),
+            overrides: owned(overrides),
+            ..Source::default()
+        }
     }
 }
 
@@ -121,6 +126,14 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         log_level: "info".into(),
         log_format: LogFormat::Auto,
         metrics: Metrics { enabled: false, listen: "127.0.0.1:9464".parse().unwrap() },
+        telemetry: Telemetry {
+            endpoint: None,
+            headers: Secret::of(String::new()),
+            service: "duet".into(),
+            traces: true,
+            logs: true,
+            timeout: Duration::from_secs(10),
+        },
         cors_origins: Vec::new(),
         compare_enabled: true,
         compare_users: Vec::new(),
@@ -439,10 +452,14 @@ fn what_needs_a_restart_is_named() {
             _ => "gone",
         },
         "ConnectionStrings:Default" => "sqlite:other",
-        "Database:AutoMigrate" | "Compare:Enabled" | "Webhooks:Enabled" => "false",
+        "Database:AutoMigrate" | "Compare:Enabled" | "Webhooks:Enabled" | "Telemetry:Traces" | "Telemetry:Logs" => {
+            "false"
+        }
         "JwtSettings:Secret" | "Security:MasterKey" => SECRET,
         "Metrics:Enabled" => "true",
         "Metrics:Listen" => "127.0.0.1:9999",
+        "Telemetry:Endpoint" => "http://127.0.0.1:4318",
+        "Telemetry:Headers" => "x-tenant=one",
         "Logging:Level" => "warn",
         "Logging:Format" => "json",
         "Cors:Origins" => "https://x.example",

@@ -1,12 +1,15 @@
-//! What is seen of a server that runs: each request as one event, for the log and for what is counted of it; and what is
-//! counted beside requests. `/metrics` tells it, in the text format of Prometheus and by its conventions.
+//! What is seen of a server that runs: each request as one event, for the log, for what is counted of it and for traces; and
+//! what is counted beside requests. `/metrics` tells it, in the text format of Prometheus and by its conventions.
 //!
 //! Owns: what is counted and what that is called. Refuses: labels that anybody outside can make up. An operation is one of
 //! the documents, a status one of HTTP; no identifier and no path is ever a label.
 
 #![allow(clippy::disallowed_types, reason = "seconds, as whoever watches reads them: no amount comes near")]
 
+mod event;
 mod gauges;
+mod remembered;
+pub(crate) mod telemetry;
 
 use crate::config::Settings;
 use crate::tenants::Books;
@@ -14,12 +17,14 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, header};
 use axum::response::Response;
+pub(crate) use event::{Answered, delivered, way_of};
 use ledger_core::watch::{Watch, is_watched};
 use prometheus::core::Collector;
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
 };
+pub(crate) use remembered::remember;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -30,17 +35,6 @@ const COMMITS: &[f64] = &[0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
 /// Commands of a batch, up to the most that there are.
 const BATCHES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-/// A request that was answered, as far as it is counted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Answered<'r> {
-    /// The letter of the dialect; of what belongs to none, `none`.
-    pub(crate) dialect: &'r str,
-    /// As the documents call it.
-    pub(crate) operation: &'r str,
-    pub(crate) status: StatusCode,
-    pub(crate) took: Duration,
-}
-
 struct Sight {
     registry: Registry,
     requests: IntCounterVec,
@@ -49,6 +43,7 @@ struct Sight {
     waiting: IntGauge,
     batches: Histogram,
     commits: Histogram,
+    telemetry: IntCounterVec,
 }
 
 /// What is counted from the first request on, whether anybody asks for it or not.
@@ -91,8 +86,16 @@ impl Sight {
                 .buckets(COMMITS.to_vec()),
         )?;
         kept(Box::new(commits.clone()))?;
+        let telemetry = IntCounterVec::new(
+            Opts::new(
+                "duet_telemetry_items_total",
+                "Spans and lines of the log, by whether whoever collects them took them.",
+            ),
+            &["signal", "outcome"],
+        )?;
+        kept(Box::new(telemetry.clone()))?;
         kept(Box::new(ProcessCollector::for_self()))?;
-        Ok(Self { registry, requests, seconds, in_flight, waiting, batches, commits })
+        Ok(Self { registry, requests, seconds, in_flight, waiting, batches, commits, telemetry })
     }
 }
 
@@ -132,11 +135,11 @@ pub(crate) fn begins() -> Option<InFlight> {
 }
 
 /// Counts a request that was answered.
-pub(crate) fn answered(request: Answered<'_>) {
+fn count(request: &Answered<'_>) {
     let Some(sight) = &*SIGHT else { return };
-    let Answered { dialect, operation, status, took } = request;
-    sight.requests.with_label_values(&[dialect, operation, status.as_str()]).inc();
-    sight.seconds.with_label_values(&[dialect, operation]).observe(took.as_secs_f64());
+    let (dialect, operation) = (request.dialect.unwrap_or("none"), request.operation_or_none());
+    sight.requests.with_label_values(&[dialect, operation, request.status.as_str()]).inc();
+    sight.seconds.with_label_values(&[dialect, operation]).observe(request.took.as_secs_f64());
 }
 
 /// Whose books are looked at when somebody asks.

@@ -49,6 +49,9 @@ pub struct Reply {
     pub several: Option<Vec<Part>>,
     #[serde(skip)]
     pub pagination: Option<Pagination>,
+    /// The members that are shown once and were left out of what is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     #[serde(skip)]
     pub replayed: bool,
     #[serde(skip)]
@@ -61,19 +64,13 @@ impl Reply {
         Self { record, ..Self::plain(kind, shown.json) }
     }
 
-    /// By what it is told apart, without quotes. A version tells what was written; of a record that is read, more is said
-    /// than that: what is open, how late it is today, who a party is by now, or less, where some members were asked for.
-    /// So a read is told apart by all that it says, and nobody has to know which of it moves by itself. What a write
-    /// answers is told apart by its version: some of it is shown once.
+    /// By what it is told apart, without quotes. A version tells what was written; more is said of a record than that: what is
+    /// open, how late it is today, who a party is by now, or less, where some members were asked for. So an answer is told
+    /// apart by all that it says, and nobody has to know which of it moves by itself. What a write answers has the tag of
+    /// whoever reads it next, as long as it says the same.
     pub fn tag(&self) -> Option<String> {
         let (id, version) = self.record?;
-        let tag = version_tag(id, version);
-        Some(match self.kind {
-            ReplyKind::Found => format!("{tag}-{}", hex(digest(&SHA256, self.json.as_bytes()).as_ref())),
-            ReplyKind::Listed | ReplyKind::Created | ReplyKind::Updated | ReplyKind::Deleted | ReplyKind::Answered => {
-                tag
-            }
-        })
+        Some(format!("{}-{}", version_tag(id, version), hex(digest(&SHA256, self.json.as_bytes()).as_ref())))
     }
 
     /// What a write came to.
@@ -108,12 +105,14 @@ impl Reply {
             return Ok(self.clone());
         }
         let mut body: serde_json::Value = serde_json::from_str(&self.json).map_err(Error::internal)?;
+        let mut withheld = Vec::new();
         for name in secrets {
-            if let Some(secret) = body.get_mut(*name) {
+            if let Some(secret) = body.get_mut(*name).filter(|secret| !secret.is_null()) {
                 *secret = serde_json::Value::Null;
+                withheld.push((*name).to_owned());
             }
         }
-        Ok(Self { json: body.to_string(), ..self.clone() })
+        Ok(Self { json: body.to_string(), withheld, ..self.clone() })
     }
 
     pub(crate) fn plain(kind: ReplyKind, json: String) -> Self {
@@ -124,6 +123,7 @@ impl Reply {
             record: None,
             several: None,
             pagination: None,
+            withheld: Vec::new(),
             replayed: false,
             dry_run: false,
         }

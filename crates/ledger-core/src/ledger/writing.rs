@@ -29,19 +29,30 @@ use std::sync::Arc;
 impl Ledger {
     /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
     pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
+        self.write_named(principal, call, Vec::new()).await
+    }
+
+    /// The same where what is made is to be called so: the record of each operation by its place, one that comes alone being
+    /// the first. No request can say this; the records of a demo are those that the documents name.
+    pub async fn write_named(
+        self: &Arc<Self>,
+        principal: &Principal,
+        call: WriteCall,
+        names: Vec<Option<RecordId>>,
+    ) -> Result<Reply> {
         let WriteCall(call) = call;
         let (leave, judged) = self.authorise(principal, &call).await?;
         if let Some(business) = &judged.business {
             self.count(principal, &call, business);
         }
-        self.write_request(principal, (leave, judged), call).await
+        self.write_request(principal, (leave, judged), (call, names)).await
     }
 
     async fn write_request(
         self: &Arc<Self>,
         principal: &Principal,
         (leave, judged): (Leave, Judged),
-        mut call: Call,
+        (mut call, names): (Call, Vec<Option<RecordId>>),
     ) -> Result<Reply> {
         let business = judged.business.clone();
         let dry_run = check_query(&call.query, &["dryRun"])?;
@@ -118,6 +129,7 @@ impl Ledger {
             watch: watch.clone(),
             changes_people: call.resource.changes_people,
             id,
+            names,
             prepared,
             claim,
             dry_run,
@@ -187,6 +199,8 @@ struct Write {
     pub(super) expectation: Expectation,
     pub(super) origin: Origin,
     pub(super) id: Option<RecordId>,
+    /// What is to be called so that it makes.
+    names: Vec<Option<RecordId>>,
     prepared: Arc<dyn Prepared>,
     claim: Option<Claim>,
     pub(super) dry_run: bool,
@@ -230,7 +244,7 @@ impl Write {
             point: Point::default(),
             seals: &self.ledger.seals,
         };
-        let cx = Cx::writing(asked, transaction, desk).reading_ahead(&self.ahead);
+        let cx = Cx::writing(asked, transaction, desk).reading_ahead(&self.ahead).naming(&self.names);
         if let Some(claim) = &self.claim
             && let Some(reply) = idempotency::recall(transaction, claim).await?
         {

@@ -6,6 +6,7 @@
 pub mod batch;
 mod copying;
 pub mod decimals;
+pub mod named;
 pub mod registry;
 pub mod verification;
 

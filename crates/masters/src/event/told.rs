@@ -59,6 +59,9 @@ pub struct Event {
     pub version: Option<i64>,
     /// What is told of the record with `payload=full`; else null.
     pub data: Option<EventData>,
+    /// The request that it came of, by our own name. The audit log tells it to those who may view that.
+    #[serde(skip)]
+    pub request_id: Option<String>,
 }
 
 /// Events in their order.
@@ -150,6 +153,7 @@ fn event(row: table::Model, payload: Payload) -> Result<Event> {
         resource_id: row.resource_id,
         version: row.version_to.or(row.version_from),
         data,
+        request_id: row.request_id.map(|called| called.0),
     })
 }
 
@@ -170,6 +174,7 @@ impl Event {
             resource_id: id("resourceId"),
             version: told["version"].as_i64(),
             data: None,
+            request_id: None,
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn open_account(cx: &Cx<'_>, draft: &Draft, password_hash: Stri
 
 /// Somebody new, who cannot log in yet.
 fn person(cx: &Cx<'_>, draft: &Draft) -> Result<Model> {
-    let id = UserId(cx.new_id());
+    let id = UserId(cx.own_id());
     Ok(Model {
         id,
         email: draft.email.trim().into(),

@@ -13,7 +13,7 @@ use kit::rows;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde_json::json;
 
@@ -68,7 +68,7 @@ pub(super) fn reading() -> Extra {
         action: Action::View,
         answers: None,
         summary: "See what {one} was told",
-        description: "Each attempt of the last thirty days, the last one first: what was answered, how soon, and why nothing was, \
+        description: "Each attempt of the last thirty days, at most 5 000, the last one first, but for those of what you may not view: what was answered, how soon, and why nothing was, \
                       where nothing was. It says as well up to where the webhook was told, and when it is tried again.",
         does: Does::Reads(Reading {
             paged: true,
@@ -98,8 +98,10 @@ async fn read(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Pr
     let webhook = rows::row::<Webhooks>(cx, id).await?;
     let stands = cursor::Entity::find_by_id((webhook.business_id, id)).one(&cx.db).await?;
     let stands = stands.ok_or_else(|| crate::error::Error::internal("a webhook stands nowhere in the feed"))?;
-    let of =
-        delivery::Entity::find().filter(Column::BusinessId.eq(webhook.business_id)).filter(Column::WebhookId.eq(id));
+    let of = delivery::Entity::find()
+        .filter(Column::BusinessId.eq(webhook.business_id))
+        .filter(Column::WebhookId.eq(id))
+        .filter(withheld(cx)?.not());
     let pagination = Pagination::of(query, of.clone().count(&cx.db).await?);
     let rows = of
         .order_by_desc(Column::At)
@@ -117,6 +119,14 @@ async fn read(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Pr
     };
     let produced = Produced::json(&page)?;
     Ok(Produced { pagination: Some(page.pagination), ..produced })
+}
+
+/// Attempts to tell of what the caller may not view: the webhook hears in somebody else's name.
+fn withheld(cx: &Cx<'_>) -> Result<Condition> {
+    let seat = &cx.business()?.seat;
+    let unseen = ResourceKey::ALL.into_iter().filter(|key| !seat.rights.allows(*key, Action::View));
+    let of = |key: ResourceKey| Column::Type.like(format!("{}.%", key.permission_noun()));
+    Ok(unseen.map(of).fold(Condition::any(), Condition::add))
 }
 
 fn shown(row: delivery::Model) -> WebhookDelivery {

@@ -55,8 +55,11 @@ pub struct WebhookInput {
     /// Which events: `salesInvoice.posted`, `salesInvoice.*`, `*.voided` or `*`. At most 50.
     #[schemars(extend("maxItems" = 50))]
     types: Field<Vec<Field<Label<100>>>>,
-    /// How much is told; `thin` when absent.
+    /// How much is told; `thin` when absent. With `full`, decimals are numbers with all their digits: who reads numbers into
+    /// binary floats takes `thin`, and reads the record with `X-Decimal-Format: string`.
     payload: Maybe<Payload>,
+    /// In which form; `standard` when absent. Either is signed as Standard Webhooks has it.
+    format: Maybe<Format>,
     /// Headers that are sent along; at most 20. What they say is shown to nobody.
     #[schemars(extend("maxItems" = 20))]
     headers: Each<WebhookHeaderInput>,
@@ -87,6 +90,8 @@ pub struct WebhookView {
     types: Vec<String>,
     /// How much is told.
     payload: Payload,
+    /// In which form.
+    format: Format,
     /// Headers that are sent along.
     headers: Vec<WebhookHeader>,
     /// Whether events are sent.
@@ -108,7 +113,7 @@ impl AsRef<RecordKeeping> for WebhookView {
 }
 
 pub(crate) use schema::webhook as table;
-pub use schema::webhook::{Payload, WebhookStatus};
+pub use schema::webhook::{Format, Payload, WebhookStatus};
 use table::{Column, cursor, delivery};
 
 /// What is shown of what a header says.
@@ -121,7 +126,7 @@ const MOST_HEADERS: usize = 20;
 const SAID_HEADERS: &str = "headers";
 
 /// What is the message's own to say, or HTTP's.
-const OWN_HEADERS: [&str; 16] = [
+const OWN_HEADERS: [&str; 18] = [
     "host",
     "content-type",
     "content-length",
@@ -138,6 +143,8 @@ const OWN_HEADERS: [&str; 16] = [
     "date",
     "user-agent",
     "accept-encoding",
+    "traceparent",
+    "tracestate",
 ];
 
 impl Resource for Webhooks {
@@ -174,7 +181,7 @@ impl Resource for Webhooks {
 
     fn example() -> serde_json::Value {
         json!({
-            "url": "https://shop.example/hooks/duet", "types": ["salesInvoice.*", "receipt.posted"], "payload": "thin",
+            "url": "https://shop.example/hooks/duet", "types": ["salesInvoice.*", "receipt.posted"], "payload": "thin", "format": "standard",
             "headers": [{"name": "X-Shop", "value": "north"}], "status": "paused"
         })
     }
@@ -201,6 +208,7 @@ impl Resource for Webhooks {
         row.set(Column::Url, url);
         row.set(Column::Types, AsJson(types));
         row.set(Column::Payload, faults.optional("payload", input.payload).unwrap_or_default());
+        row.set(Column::Format, faults.optional("format", input.format).unwrap_or_default());
         let status = faults.optional("status", input.status).unwrap_or_default();
         row.set(Column::Status, status);
         faults.finish(row)
@@ -366,6 +374,7 @@ impl Rows for Webhooks {
                 url: row.url,
                 types: row.types.0,
                 payload: row.payload,
+                format: row.format,
                 status: row.status,
                 reason: row.reason,
                 user_id: row.user_id,

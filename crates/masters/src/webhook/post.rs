@@ -4,7 +4,7 @@
 //! behind it waits. The place moves only over what was taken, so a process that ends loses nothing; what it had sent and not
 //! written down is sent again, under the same identifier.
 
-use super::letter::{self, body, test_body};
+use super::letter::{self, Voice};
 use super::table::{self, Column, cursor, delivery};
 use super::{WebhookStatus, Webhooks, headers_of, revealed};
 use crate::clock::Instant;
@@ -29,6 +29,8 @@ pub type WebhookOf = (BusinessId, RecordId);
 const AT_ONCE: i64 = 50;
 /// As many events of no type that is wanted are looked at again and again, rather than a place is moved behind each.
 const PASSED_OVER: i64 = 500;
+/// So many attempts of each webhook are kept at most.
+const KEPT_MOST: u64 = 5_000;
 /// As long as it is kept what became of them.
 const KEPT_MICROS: i64 = 30 * 86_400 * 1_000_000;
 
@@ -42,6 +44,8 @@ pub struct Letter {
     pub kind: String,
     pub attempt: i64,
     pub body: String,
+    /// The request that it came of, by our own name.
+    pub request_id: Option<String>,
     /// The row that asked for it, where it is sent beside the feed.
     asked: Option<RecordId>,
 }
@@ -50,6 +54,7 @@ pub struct Letter {
 pub struct Mail {
     pub url: String,
     pub letters: Vec<Letter>,
+    content_type: &'static str,
     headers: Vec<(String, String)>,
     secrets: Vec<String>,
     /// Where it stood when this was written, and how often the next event was refused.
@@ -93,28 +98,45 @@ impl Mail {
         self.failures
     }
 
+    /// Whether more is due behind what is sent now.
+    pub fn is_full(&self) -> bool {
+        i64::try_from(self.letters.len()).is_ok_and(|letters| letters >= AT_ONCE)
+    }
+
+    /// An answer without what our own headers say: whoever reads it may be shown the webhook, and not its secrets.
+    fn hushed(&self, said: &str) -> String {
+        const SHORTEST: usize = 4;
+        let words = self.headers.iter().flat_map(|(_, value)| value.split_whitespace().chain([value.as_str()]));
+        let mut words: Vec<&str> = words.filter(|word| word.len() >= SHORTEST).collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        let mut hushed = words.iter().fold(said.to_owned(), |said, word| said.replace(word, super::HIDDEN));
+        // Only the beginning of an answer is kept: where it was cut, a word may have been cut as well.
+        let ends = |word: &&str| (SHORTEST..word.len()).filter(|end| word.is_char_boundary(*end)).collect::<Vec<_>>();
+        let cut = words.iter().flat_map(|word| ends(word).into_iter().map(|end| &word[..end]));
+        if let Some(longest) = cut.filter(|begun| hushed.ends_with(begun)).map(str::len).max() {
+            hushed.truncate(hushed.len() - longest);
+            hushed.push_str(super::HIDDEN);
+        }
+        hushed
+    }
+
     /// Whether there is something to send, or so much was passed over that it is not to be looked at once more.
     pub fn is_worth_noting(&self) -> bool {
         !self.letters.is_empty() || self.until - self.after >= PASSED_OVER
     }
 
-    /// The headers of a letter that is sent now.
-    pub fn headers(&self, letter: &Letter, now: Instant) -> Result<Vec<(String, String)>> {
+    /// The headers of a letter that is sent now, with those of its way.
+    pub fn headers(&self, letter: &Letter, now: Instant, way: Vec<(String, String)>) -> Result<Vec<(String, String)>> {
         let own = [
-            ("content-type", "application/json".to_owned()),
+            ("content-type", self.content_type.to_owned()),
             ("user-agent", concat!("duet/", env!("CARGO_PKG_VERSION")).to_owned()),
             ("webhook-id", letter.event.to_string()),
             ("webhook-timestamp", now.seconds().to_string()),
             ("webhook-signature", letter::signature(&self.secrets, letter.event, now, &letter.body)?),
         ];
-        let own = own.map(|(name, value)| (name.to_owned(), value));
-        Ok(self
-            .headers
-            .iter()
-            .filter(|(name, _)| !name.eq_ignore_ascii_case("user-agent"))
-            .cloned()
-            .chain(own)
-            .collect())
+        let own = own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(way).collect::<Vec<_>>();
+        let is_own = |name: &str| own.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        Ok(self.headers.iter().filter(|(name, _)| !is_own(name)).cloned().chain(own.iter().cloned()).collect())
     }
 }
 
@@ -180,7 +202,7 @@ pub async fn mail(cx: &Cx<'_>, id: RecordId) -> Result<Option<Mail>> {
         until = events.last_sequence.max(stands.after);
         for (place, event) in events.into_items().iter().enumerate() {
             let attempt = if place == 0 { stands.failures + 1 } else { 1 };
-            letters.push(letter_of(event, attempt, None)?);
+            letters.push(letter_of(event, voice(&row), (attempt, None))?);
         }
     }
     let mut secrets = vec![revealed(cx, &row.secret)?];
@@ -189,16 +211,22 @@ pub async fn mail(cx: &Cx<'_>, id: RecordId) -> Result<Option<Mail>> {
     }
     let headers = headers_of(cx, &row)?.into_iter().map(|header| (header.name, header.value)).collect();
     let (after, failures) = (stands.after, stands.failures);
-    Ok(Some(Mail { url: row.url, letters, headers, secrets, after, failures, until, rests }))
+    let content_type = letter::content_type(row.format);
+    Ok(Some(Mail { url: row.url, letters, content_type, headers, secrets, after, failures, until, rests }))
 }
 
-fn letter_of(event: &Event, attempt: i64, asked: Option<RecordId>) -> Result<Letter> {
+fn voice(row: &table::Model) -> Voice {
+    Voice { format: row.format, business: row.business_id }
+}
+
+fn letter_of(event: &Event, voice: Voice, (attempt, asked): (i64, Option<RecordId>)) -> Result<Letter> {
     Ok(Letter {
         event: event.id,
         sequence: Some(event.sequence),
         kind: event.kind.clone(),
         attempt,
-        body: body(event)?,
+        body: voice.body(event)?,
+        request_id: event.request_id.clone(),
         asked,
     })
 }
@@ -216,15 +244,16 @@ async fn asked_for(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Letter>> {
     let mut letters = Vec::new();
     for asked in waiting {
         let Some(sequence) = asked.sequence else {
-            let body = test_body(row.id, asked.at)?;
+            let body = voice(row).test(asked.event_id, row.id, asked.at)?;
             let (event, kind) = (asked.event_id, asked.r#type);
-            letters.push(Letter { event, sequence: None, kind, attempt: 1, body, asked: Some(asked.id) });
+            let asked = Some(asked.id);
+            letters.push(Letter { event, sequence: None, kind, attempt: 1, body, request_id: None, asked });
             continue;
         };
         let wanted = Wanted { after: sequence - 1, types: Types::all(), limit: 1, payload: row.payload };
         let found = told(cx, &wanted).await?.into_items().into_iter().find(|event| event.sequence == sequence);
         match found {
-            Some(event) => letters.push(letter_of(&event, 1, Some(asked.id))?),
+            Some(event) => letters.push(letter_of(&event, voice(row), (1, Some(asked.id)))?),
             // Whoever speaks for it may not view that any more.
             None => letters.push(Letter {
                 event: asked.event_id,
@@ -232,6 +261,7 @@ async fn asked_for(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Letter>> {
                 kind: asked.r#type,
                 attempt: 1,
                 body: String::new(),
+                request_id: None,
                 asked: Some(asked.id),
             }),
         }
@@ -260,7 +290,7 @@ pub async fn note(cx: &Cx<'_>, id: RecordId, (mail, sent, then): (&Mail, &[Sent]
             at: Set(one.at),
             answered: Set(one.status),
             ms: Set(Some(one.ms)),
-            said: Set(Some(one.said.clone()).filter(|said| !said.is_empty())),
+            said: Set(Some(mail.hushed(&one.said)).filter(|said| !said.is_empty())),
             problem: Set(one.problem.clone()),
         };
         if let Some(asked) = one.letter.asked {
@@ -308,11 +338,28 @@ pub async fn note(cx: &Cx<'_>, id: RecordId, (mail, sent, then): (&Mail, &[Sent]
     }
 }
 
+/// Forgets what is old, and what there is more of than is kept: whoever has all of it sent again fills no disk.
 async fn forget_old(cx: &Cx<'_>, id: RecordId) -> Result<()> {
-    delivery::Entity::delete_many()
-        .filter(Of::BusinessId.eq(cx.business_id()?))
+    let business = cx.business_id()?;
+    let beyond: Option<Instant> = delivery::Entity::find()
+        .filter(Of::BusinessId.eq(business))
         .filter(Of::WebhookId.eq(id))
-        .filter(Of::At.lt(cx.now.micros() - KEPT_MICROS))
+        .order_by_desc(Of::At)
+        .order_by_desc(Of::Id)
+        .offset(KEPT_MOST)
+        .limit(1)
+        .select_only()
+        .column(Of::At)
+        .into_tuple()
+        .one(&cx.db)
+        .await?;
+    let old = cx.now.micros() - KEPT_MICROS;
+    let until = beyond.map_or(old, |beyond| beyond.micros().max(old));
+    delivery::Entity::delete_many()
+        .filter(Of::BusinessId.eq(business))
+        .filter(Of::WebhookId.eq(id))
+        .filter(Of::Status.ne(AttemptStatus::Waiting))
+        .filter(Of::At.lte(until))
         .exec(&cx.db)
         .await?;
     Ok(())
@@ -348,4 +395,34 @@ pub async fn hide_anew(
             .await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_answer_repeats_of_our_headers_is_not_kept() {
+        let headers = [("Authorization", "Bearer one.two"), ("X-Shop", "north"), ("X-On", "1")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let mail = Mail {
+            url: String::new(),
+            letters: Vec::new(),
+            content_type: "",
+            headers,
+            secrets: Vec::new(),
+            after: 0,
+            failures: 0,
+            until: 0,
+            rests: false,
+        };
+        let said = r#"{"authorization":"Bearer one.two","token":"one.two","shop":"north","lines":1}"#;
+        let hushed = r#"{"authorization":"***","token":"***","shop":"***","lines":1}"#;
+        assert_eq!(mail.hushed(said), hushed);
+        // Wherever it was cut.
+        for end in 0..said.len() {
+            let kept = mail.hushed(&said[..end]);
+            assert!(!kept.contains("Bear") && !kept.contains("one.") && !kept.contains("nort"), "{kept}");
+        }
+    }
 }

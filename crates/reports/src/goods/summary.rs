@@ -27,7 +27,7 @@ impl Report for StockSummary {
     const NAME: &'static str = "stock-summary";
     const OPERATION: &'static str = "StockSummary";
     const TITLE: &'static str = "Summary of the stock";
-    const ABOUT: &'static str = "What was there of each item before some days, what came in and went out, and what is \
+    const ABOUT: &'static str = "What was there of each item before a period, what came in and went out, and what is \
                                  there then, in quantity and value.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, ITEM, INCLUDE_ZERO, KNOWN_AT, FORMAT];
     const FORM: Form = Form {

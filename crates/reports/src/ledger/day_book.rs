@@ -43,7 +43,7 @@ impl Report for DayBook {
     const NAME: &'static str = "day-book";
     const OPERATION: &'static str = "DayBook";
     const TITLE: &'static str = "Day book";
-    const ABOUT: &'static str = "Every entry of some days with its lines, each once, in pages. What closes a \
+    const ABOUT: &'static str = "Every entry of a period with its lines, each once, in pages. What closes a \
                                  year, and what takes that back, comes last and is in no sum.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, KNOWN_AT, FORMAT];
     const PAGED: bool = true;

@@ -83,7 +83,7 @@ impl Report for TaxDetail {
     const NAME: &'static str = "tax-detail";
     const OPERATION: &'static str = "TaxDetail";
     const TITLE: &'static str = "Tax, line by line";
-    const ABOUT: &'static str = "Everything that is known of tax over some days, in pages: one row for each line and \
+    const ABOUT: &'static str = "Everything that is known of tax in a period, in pages: one row for each line and \
                                  component that is taxed or could have been, and for what moves accounts of tax without \
                                  being tax. What counts when it is settled has a row for each share, on its day.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_CODE, TAX_BASIS, KNOWN_AT, FORMAT];

@@ -17,7 +17,7 @@ impl Report for TaxReturn {
     const NAME: &'static str = "tax-return";
     const OPERATION: &'static str = "TaxReturn";
     const TITLE: &'static str = "Tax return";
-    const ABOUT: &'static str = "What goes into each box of a tax return over some days, as the components of tax codes \
+    const ABOUT: &'static str = "What goes into each box of a tax return in a period, as the components of tax codes \
                                  say, in the company's currency. What no box takes is listed below `none`, code by code.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, TAX_BASIS, KNOWN_AT, FORMAT];
     const FORM: Form = Form {

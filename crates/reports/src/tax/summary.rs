@@ -50,7 +50,7 @@ impl Report for TaxSummary {
     const NAME: &'static str = "tax-summary";
     const OPERATION: &'static str = "TaxSummary";
     const TITLE: &'static str = "Summary of tax";
-    const ABOUT: &'static str = "What tax was charged on sales and paid on purchases over some days, by tax code and \
+    const ABOUT: &'static str = "What tax was charged on sales and paid on purchases in a period, by tax code and \
                                  component, with what it was computed on, in the company's currency. Lines without a \
                                  code stand below `none`; what moves accounts of tax without being tax stands below \
                                  `carry`, and is in no total.";

@@ -47,7 +47,7 @@ pub(crate) async fn create<D: Document>(cx: &Cx<'_>, draft: &Draft<D::Asked>) ->
             Some(chosen)
         }
     };
-    let id = RecordId(cx.new_id());
+    let id = RecordId(cx.own_id());
     let entries = match (purpose, &numbered) {
         (Purpose::Posting, Some(numbered)) => {
             post_all(cx, D::KIND, (id, 1), head, numbered, &judged.settled, Moves::In).await?

@@ -165,7 +165,8 @@ pub(crate) async fn allocate(
     let told = Told { target: &target, date, taken: &taken, sign };
     let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
-    let id = RecordId(cx.new_id());
+    // One that comes with a document is not the record that was asked for.
+    let id = RecordId(if touch == Touch::Both { cx.own_id() } else { cx.new_id() });
     let mut row = allocations::Model {
         business_id: cx.business_id()?,
         id,

@@ -95,6 +95,11 @@ fn lists_are_said_by_index_or_in_one_text_and_replace_earlier_ones() {
     let folder =
         Folder::with(&[("appsettings.json", text), ("appsettings.Custom.json", r#"{ "Cors": { "Origins": [] } }"#)]);
     assert_eq!(load(&folder.source(&[], &[])).unwrap().settings.cors_origins, Vec::<String>::new());
+    // On the command line its elements are said one by one, and of one element the last is heard.
+    let said = [("Cors:Origins:0", "https://x.example"), ("Cors:Origins:1", "https://b.example")];
+    let said = [&said[..], &[("cors:origins:0", "https://a.example")]].concat();
+    let told = load(&folder.source(&[], &said)).unwrap().settings.cors_origins;
+    assert_eq!(told, ["https://a.example", "https://b.example"]);
     let networks = settings("{}", &[("TrustedProxies", "10.0.0.0/8,::1")]).trusted_proxies;
     assert_eq!(networks, ["10.0.0.0/8".parse::<ipnet::IpNet>().unwrap(), "::1/128".parse().unwrap()]);
 }

@@ -61,7 +61,8 @@ impl Resource for Batch {
             action: Action::View,
             answers: None,
             summary: "Do several writes",
-            description: "Does 1 to 100 writes of the company's books, one after the other and with nobody's between them. \
+            description: "Does 1 to 100 writes of the company's books, of 5 000 lines in all, one after the other and with \
+                          nobody's between them. \
                           Each needs its own permission. An `operation` is named as in the document of one dialect, such as \
                           `partiesCreate`; reads, and what changes who may do what, are asked for by themselves.\n\n\
                           Wherever a value stands in `body`, `path` or `ifMatch` there may be an object with the only member \
@@ -124,6 +125,31 @@ enum Body {
     Refers(Value),
 }
 
+/// Everybody's writes wait while a batch runs: it has so many lines in all, and no more.
+const MOST_LINES: usize = 5_000;
+
+/// How many objects stand in lists of a body, at whatever depth.
+fn lines_of(body: &Value) -> usize {
+    match body {
+        Value::Array(elements) => {
+            let own = elements.iter().filter(|element| element.is_object()).count();
+            own + elements.iter().map(lines_of).sum::<usize>()
+        }
+        Value::Object(members) => members.values().map(lines_of).sum(),
+        _ => 0,
+    }
+}
+
+/// Refuses what would keep everybody waiting, before anybody does.
+fn check_weight(operations: &[Asked]) -> Result<()> {
+    let lines: usize = operations.iter().filter_map(|one| one.body.as_ref()).map(lines_of).sum();
+    if lines <= MOST_LINES {
+        return Ok(());
+    }
+    let why = format!("must have at most {MOST_LINES} lines in all, and has {lines}; send several batches");
+    Err(Error::field("operations", why))
+}
+
 struct PreparedBatch {
     atomic: bool,
     operations: Vec<Waiting>,
@@ -133,6 +159,7 @@ fn prepare(business: Option<&Business>, bytes: &[u8]) -> Result<Arc<dyn Prepared
     static SHAPE: LazyLock<Shape> = LazyLock::new(Shape::of_input::<BatchInput>);
     let bytes = if bytes.is_empty() { b"{}" } else { bytes };
     let (atomic, asked) = body::read(bytes, &SHAPE, &Shape::default(), BatchInput::check)?;
+    check_weight(&asked)?;
     let operations: Vec<Waiting> = asked.into_iter().map(|asked| Waiting::of(asked, business)).collect();
     if atomic {
         check_all(&operations)?;
@@ -250,7 +277,7 @@ impl Prepared for PreparedBatch {
                 if rehearses {
                     cx.rehearse()?;
                 }
-                let came_to = match operation.run(cx, &answered, (self.atomic, rehearses)).await? {
+                let came_to = match operation.run(cx, place, &answered, (self.atomic, rehearses)).await? {
                     Ok(done) => done,
                     Err(fault) if self.atomic => return Err(of_operation(place, fault)),
                     Err(fault) => CameTo::Failed(Failed::of(fault.into_inner())),
@@ -285,6 +312,7 @@ impl Waiting {
     async fn run(
         &self,
         cx: &Cx<'_>,
+        place: usize,
         answered: &Answered,
         (atomic, rehearses): (bool, bool),
     ) -> Result<Result<CameTo, Fault>> {
@@ -295,7 +323,7 @@ impl Waiting {
         };
         let work = async {
             let (resource, verb) = self.named;
-            let own = cx.operation(&company, &ready.expectation);
+            let own = cx.operation_at(place, &company, &ready.expectation);
             let done = ready.prepared.run(&own, ready.record).await?;
             Box::pin(documents::follow_up(&own)).await?;
             let Reply { kind, json, .. } = Reply::of_done(resource.reply_kind(verb), done);

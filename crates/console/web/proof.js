@@ -1,0 +1,108 @@
+// The proof of the books: everything reckoned anew by the server, and what came of it.
+
+import { company, get } from "./api.js";
+import { fault } from "./dialog.js";
+import { h, icon, replace } from "./dom.js";
+import { time } from "./format.js";
+import { heading, section } from "./parts.js";
+import { path } from "./route.js";
+import { t } from "./texts.js";
+
+const KEPT = "duet.proof.";
+
+/** What came of it the last time in this tab; nothing where it was not asked for yet. */
+export const lastProof = () => JSON.parse(sessionStorage.getItem(KEPT + company()) ?? "null");
+
+/** A line that says how it stands, for other pages. */
+export function proofMark() {
+  const last = lastProof();
+  if (last === null) return h("a", { class: "proof", href: path("proof") }, t("Not proved yet"));
+  const text = last.ok ? t("Proved: {count} identities", { count: last.count }) : t("Something does not add up");
+  return h("a", { class: last.ok ? "proof holds" : "proof broken", href: path("proof"), title: time(last.at) }, last.ok ? icon("check") : "✗", text);
+}
+
+function findings(check) {
+  if (!check.findings?.length) return null;
+  return h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, one)));
+}
+
+const row = (check) =>
+  h(
+    "tr",
+    { class: check.ok ? "holds" : "broken" },
+    h("th", { scope: "row" }, t(check.name), findings(check)),
+    h("td", { class: "figure", "data-label": t("One way") }, check.left),
+    h("td", { class: "figure", "data-label": t("The other way") }, check.right),
+    h("td", { "data-label": t("Holds") }, h("span", { class: `badge ${check.ok ? "good" : "late"}` }, check.ok ? t("Yes") : t("No"))),
+  );
+
+function drawn(told) {
+  const broken = told.checks.filter((one) => !one.ok);
+  const heads = [t("What must be equal"), t("One way"), t("The other way"), t("Holds")];
+  return [
+    h(
+      "p",
+      { class: told.ok ? "verdict holds" : "verdict broken", role: "status" },
+      told.ok ? icon("check") : "✗",
+      " ",
+      h(
+        "strong",
+        {},
+        told.ok
+          ? t("The books are proved: {count} identities hold.", { count: told.checks.length })
+          : t("Something does not add up. Show this to whoever keeps the server."),
+      ),
+    ),
+    h("p", { class: "quiet small" }, t("Digest of the ledger"), ": ", h("code", {}, told.digest)),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "list proof-table" },
+        h("caption", { class: "unseen" }, t("Proof")),
+        h("thead", {}, h("tr", {}, heads.map((text, at) => h("th", { scope: "col", class: at === 1 || at === 2 ? "figure" : null }, text)))),
+        h("tbody", {}, [...broken, ...told.checks.filter((one) => one.ok)].map(row)),
+      ),
+    ),
+  ];
+}
+
+export async function proofView(main) {
+  const last = lastProof();
+  const place = h("div", { id: "proof" });
+  const under = h(
+    "p",
+    { class: "quiet" },
+    last === null
+      ? t("It was not asked for yet in this tab.")
+      : last.ok
+        ? t("The last time, {when}, all of it held.", { when: time(last.at) })
+        : t("The last time, {when}, something did not hold.", { when: time(last.at) }),
+  );
+  const prove = h("button", { type: "button", class: "main", id: "prove" }, t("Prove the books"));
+  const run = async () => {
+    prove.disabled = true;
+    replace(place, h("p", { class: "quiet waiting", role: "status" }, t("Everything is reckoned anew …")));
+    try {
+      const told = await get("/verify");
+      sessionStorage.setItem(KEPT + company(), JSON.stringify({ ok: told.ok, count: told.checks.length, at: new Date().toISOString() }));
+      replace(place, drawn(told));
+      under.hidden = true;
+    } catch (error) {
+      replace(place);
+      fault(error);
+    }
+    prove.disabled = false;
+  };
+  prove.addEventListener("click", run);
+  replace(
+    main,
+    heading(t("Proof"), {
+      actions: [h("button", { type: "button", onclick: () => print() }, t("Print")), prove],
+      under: t("Every figure is made anew from the lines of the ledger and held against what is shown."),
+      trail: h("a", { href: path("settings") }, t("Settings")),
+    }),
+    section(t("How it stands"), under, place),
+  );
+}

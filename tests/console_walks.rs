@@ -1,0 +1,221 @@
+//! A day at the console, from signing in to a month that is closed: on a desk in the light, and on a phone in the dark.
+
+use crate::console::{Desk, FAULTS, THERE};
+use crate::harness::{Engine, Options, Server};
+use serde_json::{Value, json};
+
+/// A document that is written, posted, and made into the next, until the money is in.
+fn an_order_to_a_receipt(desk: &Desk) {
+    let browser = &desk.browser;
+    desk.go("/sales-orders/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "beans");
+    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
+    browser.fill(".grid [name=quantity]", "3");
+    browser.wait("document.querySelector('.preview .sum dd')");
+    desk.press("#posted");
+    browser.wait("document.querySelector('#act-deliver')");
+    let order = desk.record()["number"].as_str().unwrap().to_owned();
+    desk.derive("#act-deliver", "delivery-notes");
+    browser.wait("document.querySelector('#act-invoice')");
+    desk.derive("#act-invoice", "sales-invoices");
+    browser.wait("document.querySelector('#act-settle')");
+    desk.press("#act-settle");
+    browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
+    desk.pick("[name=accountId]", "1010");
+    browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.entry')");
+    assert_eq!(desk.record()["allocationStatus"], "allocated");
+    // The whole chain, in the order of the day, with where the reader is.
+    browser.wait("document.querySelector('.chain:not([aria-busy])')");
+    let chain = browser.run(
+        "return [...document.querySelectorAll('.chain a')].map(one => [one.pathname.split('/')[3], one.ariaCurrent ?? one.getAttribute('aria-current')])",
+    );
+    let expected =
+        json!([["sales-orders", null], ["delivery-notes", null], ["sales-invoices", null], ["receipts", "true"]]);
+    assert_eq!(chain, expected);
+    assert!(desk.text(".chain").contains(&order));
+}
+
+/// A wrong journal, found from a report by its figure, and taken back; both entries stay.
+fn a_mistake_is_found_and_voided(desk: &Desk) {
+    let browser = &desk.browser;
+    desk.go("/journals/new");
+    browser.fill("[name=narration]", "Typed twice by mistake");
+    for (row, account, column) in [(1, "6100", "debit"), (2, "1010", "credit")] {
+        desk.pick(&format!(".grid tbody tr:nth-child({row}) [name=accountId]"), account);
+        browser.fill(&format!(".grid tbody tr:nth-child({row}) [name={column}]"), "77.77");
+    }
+    browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.entry')");
+    let journal = desk.record();
+    assert_eq!(journal["status"], "posted");
+
+    desk.go("/reports/trial-balance");
+    browser.wait("document.querySelectorAll('table.report tbody tr').length > 10");
+    browser.run(
+        "[...document.querySelectorAll('table.report th a')].find(one => one.textContent.startsWith('6100')).click()",
+    );
+    browser.wait("location.pathname.endsWith('/reports/general-ledger') && document.querySelector('.row-line')");
+    let found = "[...document.querySelectorAll('.row-line')].find(one => one.textContent.includes('77.77'))?.querySelector('a')";
+    browser.wait(found);
+    browser.run(&format!("{found}.click()"));
+    browser.wait(&format!("location.pathname.endsWith('{}') && {THERE}", journal["id"].as_str().unwrap()));
+    desk.press("#act-more summary");
+    desk.press("#act-void");
+    browser.wait("document.querySelectorAll('dialog .postings tbody tr').length === 2");
+    browser.fill("dialog [name=reason]", "Typed twice");
+    desk.press("dialog button.grave");
+    browser.wait("document.querySelectorAll('.entry').length === 2");
+    let voided = desk.record();
+    assert_eq!((&voided["status"], &voided["voidReason"]), (&json!("void"), &json!("Typed twice")));
+    desk.press("#history summary");
+    browser.wait("document.querySelectorAll('.history li').length === 2");
+    // Field by field, before and after.
+    let changed = desk.text(".history li:first-child table");
+    assert!(changed.contains("Status") && changed.contains("posted") && changed.contains("void"), "{changed}");
+}
+
+/// The books are proved, the month is locked, and what comes late is refused at its date.
+fn a_month_is_closed(desk: &Desk) {
+    let browser = &desk.browser;
+    desk.go("");
+    browser.wait("document.querySelector('.todo')");
+    browser.wait("[...document.querySelectorAll('.todo a')].some(one => one.pathname.endsWith('/proof'))");
+    browser.run("[...document.querySelectorAll('.todo a')].find(one => one.pathname.endsWith('/proof')).click()");
+    browser.wait(&format!("location.pathname.endsWith('/proof') && {THERE}"));
+    desk.press("#prove");
+    browser.wait("document.querySelector('#proof .verdict.holds')");
+    let faults = browser.run(FAULTS);
+    assert_eq!(faults, json!([]), "of the proof");
+    desk.go("");
+    browser.wait("document.querySelector('a.proof.holds')");
+
+    let end = browser.run("const now = new Date(); return new Date(Date.UTC(now.getFullYear(), now.getMonth(), 0)).toISOString().slice(0, 10)");
+    let end = end.as_str().unwrap();
+    desk.go("/locks/new");
+    desk.day("[name=lockDate]", end);
+    browser.fill("[name=reason]", "The month is done");
+    desk.press("#save");
+    browser.wait(&format!(
+        "/\\/locks\\/[^/]+$/.test(location.pathname) && !location.pathname.endsWith('/new') && {THERE}"
+    ));
+    assert_eq!(desk.record()["lockDate"], end);
+
+    desk.go("/journals/new");
+    desk.day("[name=date]", end);
+    for (row, account, column) in [(1, "6100", "debit"), (2, "1010", "credit")] {
+        desk.pick(&format!(".grid tbody tr:nth-child({row}) [name=accountId]"), account);
+        browser.fill(&format!(".grid tbody tr:nth-child({row}) [name={column}]"), "1");
+    }
+    desk.press("#posted");
+    browser.wait("document.querySelector('[name=date]').getAttribute('aria-invalid') === 'true'");
+    let said = browser.run(
+        "const date = document.querySelector('[name=date]'); return document.getElementById(date.getAttribute('aria-describedby')).textContent",
+    );
+    assert!(said.as_str().unwrap().contains(end), "{said}");
+    // It is not lost: whoever comes back goes on with it.
+    desk.go("");
+    desk.go("/journals/new");
+    desk.press("#take-draft");
+    browser.wait("document.querySelectorAll('.grid tbody tr').length === 2 && document.querySelector('.grid [name=debit]').value === '1'");
+    assert_eq!(browser.run("return document.querySelector('[name=date]').value"), json!(end));
+    desk.press("#cancel");
+    browser.wait(&format!("location.pathname.endsWith('/journals') && {THERE}"));
+    assert_eq!(kept(desk), json!([]));
+}
+
+/// What is kept of forms that were not saved.
+fn kept(desk: &Desk) -> Value {
+    desk.browser.run("return Object.keys(localStorage).filter(one => one.startsWith('duet.draft'))")
+}
+
+fn a_day(width: u32, height: u32, scheme: &str) {
+    // A month is closed in it: nobody else's.
+    let options = Options { arguments: vec!["--demo=small".into()], ..Options::default() };
+    let server = Server::start(Engine::Sqlite, options).expect("SQLite needs nothing");
+    let Some(desk) = Desk::open(&server) else { return };
+    desk.browser.resize(width, height);
+    desk.browser.prefer(scheme);
+    an_order_to_a_receipt(&desk);
+    a_mistake_is_found_and_voided(&desk);
+    a_month_is_closed(&desk);
+    desk.is_quiet(&["status of 409", "status of 400"]);
+}
+
+#[test]
+fn a_day_on_a_desk_in_the_light() {
+    a_day(1440, 900, "light");
+}
+
+#[test]
+fn a_day_on_a_desk_in_the_dark() {
+    a_day(1440, 900, "dark");
+}
+
+#[test]
+fn a_day_on_a_phone_in_the_light() {
+    a_day(390, 844, "light");
+}
+
+#[test]
+fn a_day_on_a_phone_in_the_dark() {
+    a_day(390, 844, "dark");
+}
+
+/// A list is saved whole, over its pages, and nothing in it is a formula.
+#[test]
+fn a_list_is_saved_as_it_is_filtered() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/parties/new");
+    browser.fill("[name=name]", "=SUM(A1:A9), \"quoted\"");
+    desk.press("#save");
+    browser.wait("document.querySelector('#edit')");
+    desk.go("/parties");
+    // What is saved is caught where the browser would write it.
+    browser.run(
+        "window.saved = []; const made = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().then(text => saved.push(text)); return made.call(URL, blob) }",
+    );
+    desk.press("#csv");
+    browser.wait("window.saved.length === 1");
+    let text = browser.run("return saved[0]");
+    let lines: Vec<&str> = text.as_str().unwrap().split("\r\n").filter(|line| !line.is_empty()).collect();
+    let total = browser.run("return document.querySelectorAll('table.list tbody tr').length").as_u64().unwrap();
+    assert_eq!(lines.len() as u64, total + 1, "{lines:?}");
+    assert!(lines[0].starts_with("Code,Name,"), "{}", lines[0]);
+    assert!(lines.iter().any(|line| line.contains("\"'=SUM(A1:A9), \"\"quoted\"\"\"")), "{lines:?}");
+    desk.go("/parties?q=nord");
+    browser.run("window.saved = []; const made = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().then(text => saved.push(text)); return made.call(URL, blob) }");
+    desk.press("#csv");
+    browser.wait("window.saved.length === 1");
+    assert_eq!(
+        browser.run(
+            "return saved[0].trim().split('\\r\\n').length - document.querySelectorAll('table.list tbody tr').length"
+        ),
+        1
+    );
+    assert!(browser.run("return document.querySelectorAll('table.list tbody tr').length").as_u64().unwrap() < total);
+}
+
+/// What somebody typed and did not save is gone when they sign out.
+#[test]
+fn who_signs_out_leaves_no_draft() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/parties/new");
+    browser.fill("[name=name]", "Not saved");
+    browser.wait("Object.keys(localStorage).some(one => one.startsWith('duet.draft'))");
+    desk.go("/webhooks/new");
+    browser.fill("[name=url]", "https://user:secret@example.test/");
+    desk.go("");
+    assert_eq!(kept(&desk).as_array().unwrap().len(), 1, "secrets are kept nowhere: {}", kept(&desk));
+    desk.press("summary[aria-label='Your account']");
+    desk.press("#sign-out");
+    browser.wait("document.querySelector('#sign-in')");
+    assert_eq!(kept(&desk), json!([]));
+}
