@@ -11,7 +11,7 @@ import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
-import { label, language, t, word } from "./texts.js";
+import { known, label, language, t, word } from "./texts.js";
 
 /** What a report is about, in a sentence or more; in other languages only where it was put into them. */
 const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
@@ -264,12 +264,12 @@ function value(row, at, report, isFigure) {
   return isFigure ? words(String(one)) : shown(one);
 }
 
-const OF_THE_BOOKS = ["document", "account", "party", "item"];
+const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
 /** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
 function translated(row) {
   const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
   if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return OF_THE_BOOKS.includes(row.type) ? row.label : words(row.label);
+  return tellsOf(row) ? row.label : (known(row.label) ?? words(row.label));
 }
 
 /** Other currencies are not shown where there are none. */

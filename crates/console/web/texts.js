@@ -94,5 +94,11 @@ export function label(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** A text that the API has for a kind, a state or a resource, as a name or in English; nothing where it is none. */
+export function known(text) {
+  const name = text.charAt(0).toLowerCase() + text.slice(1).replace(/ (\w)/g, (_, letter) => letter.toUpperCase());
+  return Object.hasOwn(NAMES, name) || /^[a-z]+([A-Z][a-z]*)*$/.test(text) ? label(name) : null;
+}
+
 /** A word that the API has for a state or a kind. */
 export const word = (value) => (value === null || value === undefined ? "" : label(String(value)));
