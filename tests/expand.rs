@@ -36,6 +36,45 @@ on_both_engines! {
         }
     }
 
+    fn what_documents_booked_and_settled_stands_beside_them(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let sold = [1, 2].map(|_| shop.sale("2026-11-20", json!([{"quantity": 1, "unitPrice": "10"}])));
+            let bank = shop.company.account("1010");
+            let paid = json!({
+                "date": "2026-11-21", "partyId": shop.customer, "accountId": bank, "amount": "9",
+                "allocations": [{"targetId": sold[0]["id"], "amount": "6"}, {"targetId": sold[1]["id"], "amount": "3"}]
+            });
+            let receipt = shop.make("receipts", &paid);
+            let alone = |resource: &str, all: &Value| -> Vec<Value> {
+                ids(all).iter().map(|id| shop.ask("GET", resource, &format!("/{id}"), None).expect(200).data).collect()
+            };
+            // Of a page and of one record: each is what it is by itself, in the order of those that name it.
+            let page = shop.ask("GET", "salesInvoices", "?sort=number&expand=allocations,entries", None).expect(200).data;
+            let said = &page["expanded"];
+            let named = |member: fn(&Value) -> Vec<&str>| -> Vec<&str> {
+                page["items"].as_array().unwrap().iter().flat_map(member).collect()
+            };
+            let entries = named(|one| one["entryIds"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect());
+            assert_eq!((entries.len(), ids(&said["entries"])), (2, entries));
+            let allocations = named(|one| ids(&one["allocations"]));
+            assert_eq!((allocations.len(), ids(&said["allocations"])), (2, allocations));
+            assert_eq!(said["entries"], json!(alone("entries", &said["entries"])));
+            assert_eq!(said["allocations"], json!(alone("allocations", &said["allocations"])));
+            let of_receipt = format!("/{}?expand=entries,allocations&fields=entryIds,allocations.id", id(&receipt));
+            let one = shop.ask("GET", "receipts", &of_receipt, None).expect(200).data;
+            assert_eq!(ids(&one["expanded"]["allocations"]).len(), 2);
+            assert_eq!(one["expanded"]["entries"][0]["documentId"], receipt["id"]);
+            // A void document names the reversal as well.
+            let paths = sold.each_ref().map(|one| format!("/{}", id(one)));
+            shop.ask("POST", "receipts", &format!("/{}/void", id(&receipt)), Some(&json!({}))).expect(200);
+            shop.ask("POST", "salesInvoices", &format!("{}/void", paths[0]), Some(&json!({}))).expect(200);
+            let void = shop.ask("GET", "salesInvoices", &format!("{}?expand=entries,allocations", paths[0]), None).expect(200).data;
+            assert_eq!(void["expanded"]["entries"][1]["reversesEntryId"], void["expanded"]["entries"][0]["id"]);
+            assert_eq!(void["expanded"]["allocations"], json!([]));
+        }
+    }
+
     fn one_that_was_read_so_can_be_sent_back(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);
@@ -67,8 +106,14 @@ on_both_engines! {
                 let said = company.ask(dialect, "GET", "salesInvoices", &format!("?expand={wrong}"), None).expect(400);
                 assert_eq!(said.fields(), ["expand"], "{wrong}");
             }
-            let hidden = company.ask(dialect, "GET", "salesInvoices", "?expand=party&fields=number", None).expect(400);
-            assert_eq!(hidden.fields(), ["expand"]);
+            for hidden in ["party&fields=number", "entries&view=summary", "allocations&fields=allocations.amount"] {
+                let said = company.ask(dialect, "GET", "salesInvoices", &format!("?expand={hidden}"), None).expect(400);
+                assert_eq!(said.fields(), ["expand"], "{hidden}");
+            }
+            for (unseen, right) in [("entries", "entry.view"), ("allocations", "allocation.view")] {
+                let refused = narrow.ask(dialect, "GET", "salesInvoices", &format!("?expand={unseen}"), None).expect(403);
+                assert!(refused.title.contains(right), "{}", refused.title);
+            }
             assert_eq!(company.ask(dialect, "GET", "exchangeRates", "?expand=party", None).expect(400).fields(), ["expand"]);
             let refused = narrow.ask(dialect, "GET", "salesInvoices", "?expand=party,lines.item", None).expect(403);
             assert!(refused.title.contains("party.view"), "{}", refused.title);
@@ -99,18 +144,23 @@ fn a_page_asks_no_more_for_many_than_for_one() {
         let request = request.header("X-Business-Id", &shop.company.id);
         questions(&server, || drop(server.send(&request).expect(200)))
     };
+    let bank = shop.company.account("1010");
     let sell = |count: usize| {
         for number in 0..count {
             let party = shop.company.party(json!({"name": format!("Party {number}")}));
             let item = shop.item(json!({"type": "service", "name": format!("Item {number}")}));
             let line = json!({"itemId": item, "quantity": 1, "unitPrice": "10"});
-            shop.make("salesInvoices", &json!({"date": "2026-11-20", "partyId": party["id"], "lines": [line]}));
+            let sold =
+                shop.make("salesInvoices", &json!({"date": "2026-11-20", "partyId": party["id"], "lines": [line]}));
+            let settled = json!([{"targetId": sold["id"], "amount": "4"}]);
+            let paid = json!({"date": "2026-11-20", "partyId": party["id"], "accountId": bank, "amount": "5", "allocations": settled});
+            shop.make("receipts", &paid);
         }
     };
     sell(1);
-    let [plain, one] = ["sort=date", "sort=date&expand=party,lines.item"].map(asked);
+    let [plain, one] = ["sort=date", "sort=date&expand=party,lines.item,entries,allocations"].map(asked);
     sell(30);
-    let [plain_of_many, many] = ["sort=-date", "sort=-date&expand=party,lines.item"].map(asked);
+    let [plain_of_many, many] = ["sort=-date", "sort=-date&expand=party,lines.item,entries,allocations"].map(asked);
     assert!(one > plain, "{one} {plain}");
     assert_eq!(many - plain_of_many, one - plain, "{plain} and {one} of one invoice, {plain_of_many} and {many} of 31");
 }

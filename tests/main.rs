@@ -28,6 +28,7 @@ mod console_walks;
 mod converting;
 mod cursors;
 mod decimals;
+mod deleted;
 mod demo;
 mod doctor;
 mod documentation;

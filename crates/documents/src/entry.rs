@@ -125,6 +125,7 @@ impl Resource for Entries {
         searched: "narration and document number",
     };
     const VERBS: &'static [Verb] = &Verb::READ;
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(rows::by_ids::<Self>(cx, ids)));
     type Input = NoWords;
     type Draft = ();
     type View = EntryView;

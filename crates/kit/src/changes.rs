@@ -18,10 +18,10 @@ use schema::recorded::Recorded;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::codes::Word;
@@ -272,4 +272,24 @@ pub fn sees_all(cx: &Cx<'_>) -> Result<bool> {
 /// The records of the company in scope that the caller may see: nobody reads the log but through here.
 pub fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
     Ok(table::Entity::find().filter(reach(cx)?))
+}
+
+/// A record that was deleted.
+pub struct Deleted {
+    pub at: Instant,
+    /// Its last version.
+    pub version: i64,
+    /// What it was then.
+    pub was: Value,
+}
+
+/// A record as it was deleted; nothing where it is there, or never was.
+pub async fn deleted(cx: &Cx<'_>, key: ResourceKey, id: RecordId) -> Result<Option<Deleted>> {
+    let of_record = records(cx)?.filter(Column::Resource.eq(Word::from(key.stem()))).filter(Column::ResourceId.eq(id));
+    let last = of_record.order_by_desc(Column::Sequence).limit(1).models(&cx.db).await?.pop();
+    let Some(row) = last.filter(|row| *row.action == *AuditAction::Deleted.as_str()) else { return Ok(None) };
+    let unknown = || Error::internal("what was deleted is not in the log as it was");
+    let before = row.recorded()?.before.ok_or_else(unknown)?;
+    let was = serde_json::from_str(before.get()).map_err(Error::internal)?;
+    Ok(Some(Deleted { at: row.at, version: row.version_from.ok_or_else(unknown)?, was }))
 }

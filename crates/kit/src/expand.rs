@@ -12,6 +12,7 @@ use books::database::lane::BoxFuture;
 use schema::key::ResourceKey;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::iter;
 
 /// Beside what else is answered.
 pub const EXPANDED: &str = "expanded";
@@ -24,7 +25,7 @@ const MOST_RECORDS: usize = 1_000;
 /// Records of a resource by their identifiers, in that order, as a list of JSON.
 pub type ByIds = for<'c> fn(&'c Cx<'c>, &'c [RecordId]) -> BoxFuture<'c, Result<String>>;
 
-/// What a member names.
+/// What a member names: one record by its identifier, several by a list of them, or records of which it says a part.
 #[derive(Debug, PartialEq, Eq)]
 struct Named {
     name: &'static str,
@@ -38,6 +39,8 @@ const NAMED: &[Named] = &[
     Named { name: "account", member: "accountId", of: ResourceKey::Accounts },
     Named { name: "taxCode", member: "taxCodeId", of: ResourceKey::TaxCodes },
     Named { name: "paymentTerm", member: "paymentTermId", of: ResourceKey::PaymentTerms },
+    Named { name: "entries", member: "entryIds", of: ResourceKey::Entries },
+    Named { name: "allocations", member: "allocations", of: ResourceKey::Allocations },
 ];
 
 /// What may be asked for: what a record names, or what each element of one of its lists does.
@@ -79,11 +82,27 @@ impl Path {
         let list = self.within.as_ref().map(|list| record[list].as_array().into_iter().flatten());
         let own = self.within.is_none().then_some(record);
         let here = own.into_iter().chain(list.into_iter().flatten());
-        here.filter_map(|one| one[self.named.member].as_str())
+        here.flat_map(|one| identifiers(&one[self.named.member]))
     }
 
-    fn is_among(&self, fields: &Fields) -> bool {
-        fields.shows(self.within.as_deref(), self.named.member)
+    /// What is missing of the fields that are answered, where its records cannot be found in them.
+    fn missing(&self, fields: &Fields) -> Option<String> {
+        let member = self.named.member;
+        if !fields.shows(self.within.as_deref(), member) {
+            return Some(member.to_owned());
+        }
+        let in_part = self.within.is_none() && !fields.shows(Some(member), "id");
+        in_part.then(|| format!("{member}.id"))
+    }
+}
+
+/// The identifiers that a member has: its own, or those of its elements.
+fn identifiers(member: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match member {
+        Value::String(id) => Box::new(iter::once(id.as_str())),
+        Value::Array(elements) => Box::new(elements.iter().flat_map(identifiers)),
+        Value::Object(part) => Box::new(part.get("id").and_then(Value::as_str).into_iter()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Box::new(iter::empty()),
     }
 }
 
@@ -106,8 +125,8 @@ pub fn parse(text: &str, offered: &[Path]) -> Result<Vec<Path>, String> {
 /// Why what is asked for cannot be found: less is answered of a record than names it.
 pub fn unseen(paths: &[Path], fields: Option<&Fields>) -> Option<String> {
     let fields = fields?;
-    let hidden = paths.iter().find(|path| !path.is_among(fields))?;
-    Some(format!("names {}, of which {} is not among the fields that are answered", hidden.text(), hidden.named.member))
+    let (hidden, missing) = paths.iter().find_map(|path| Some((path, path.missing(fields)?)))?;
+    Some(format!("names {}, of which {missing} is not among the fields that are answered", hidden.text()))
 }
 
 /// The records of a resource that are named at some paths, each once, in the order in which they are.
@@ -147,6 +166,14 @@ mod tests {
         party_id: String,
         lines: Vec<Line>,
         tags: Vec<String>,
+        entry_ids: Vec<String>,
+        allocations: Vec<Part>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Part {
+        id: String,
+        amount: i64,
     }
 
     fn offered() -> Vec<Path> {
@@ -156,9 +183,9 @@ mod tests {
     #[test]
     fn what_a_record_names_may_be_asked_for() {
         let texts: Vec<String> = offered().iter().map(Path::text).collect();
-        assert_eq!(texts, ["party", "lines.item", "lines.account"]);
+        assert_eq!(texts, ["party", "entries", "allocations", "lines.item", "lines.account"]);
         assert!(parse("party,lines.item", &offered()).is_ok());
-        for wrong in ["", "party,", "partyId", "lines", "lines.party", "party,party"] {
+        for wrong in ["", "party,", "partyId", "lines", "lines.party", "party,party", "entryIds"] {
             assert!(parse(wrong, &offered()).is_err(), "{wrong}");
         }
     }
@@ -177,6 +204,27 @@ mod tests {
         assert_eq!(found(ResourceKey::Parties), [id(2), id(1)]);
         assert_eq!(found(ResourceKey::Items), [id(9), id(8)]);
         assert_eq!(found(ResourceKey::Accounts), []);
+    }
+
+    #[test]
+    fn several_are_named_by_a_list_or_in_part() {
+        let id = |number: u128| RecordId(uuid::Uuid::from_u128(number));
+        let part = |number| json!({"id": id(number), "amount": 1});
+        let records = [
+            json!({"entryIds": [id(1), id(2)], "allocations": [part(7)]}),
+            json!({"entryIds": [], "allocations": []}),
+            json!({"entryIds": [id(3), id(1)], "allocations": [part(8), part(7)]}),
+        ];
+        let asked = parse("allocations,entries", &offered()).unwrap_or_default();
+        let found = |of| named(&asked, of, &records).unwrap_or_default();
+        assert_eq!(found(ResourceKey::Entries), [id(1), id(2), id(3)]);
+        assert_eq!(found(ResourceKey::Allocations), [id(7), id(8)]);
+        let shape = Shape::of_record::<Record>();
+        let hidden = |fields: &str| unseen(&asked, Fields::parse(fields, &shape).ok().as_ref());
+        assert_eq!(hidden("entryIds,allocations.id"), None);
+        assert_eq!(hidden("entryIds,allocations"), None);
+        assert!(hidden("allocations").is_some_and(|why| why.contains("entryIds is not among")));
+        assert!(hidden("entryIds,allocations.amount").is_some_and(|why| why.contains("allocations.id is not among")));
     }
 
     #[test]

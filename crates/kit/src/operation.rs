@@ -1,12 +1,13 @@
 //! The registry as a table of operations: types end here, so that adapters are loops and not generics.
 
 use crate::body::{self, Shape};
+use crate::changes;
 use crate::elsewhere;
 use crate::error::{Error, Result};
 use crate::expand::{self, ByIds, Path};
 use crate::extra::{self, ActMethod, Awaited, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
-use crate::list::{FilterValue, ListQuery, Offer, Parameter};
+use crate::list::{FilterValue, ListQuery, Offer, Parameter, Reads};
 pub use crate::part::{CameTo, Failed, Part};
 use crate::resource::{About, Record, Resource, Scope};
 use books::access::Business;
@@ -17,7 +18,7 @@ use schema::key::ResourceKey;
 use schema::rights::{Action, permission};
 use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -192,6 +193,13 @@ fn shown_as<V: Record>(query: &ListQuery, view: &V) -> Result<Shown> {
 
 type Prepare = fn(&ResourceOperations, Option<&Business>, (Verb, Option<&str>), &[u8]) -> Result<Arc<dyn Prepared>>;
 
+/// What was deleted is in the log of changes for good.
+static DELETED_TOO: [Parameter; 1] = [Parameter::new(
+    "includeDeleted",
+    "`true` to have the record although it was deleted: as it was last, with `deletedAt`.",
+    Reads::Flag,
+)];
+
 /// One resource, erased.
 #[expect(clippy::struct_excessive_bools, reason = "each is a constant of the resource by its own name")]
 pub struct ResourceOperations {
@@ -225,6 +233,8 @@ pub struct ResourceOperations {
     pub input_schema: fn(&mut SchemaGenerator) -> Schema,
     pub view_schema: fn(&mut SchemaGenerator) -> Schema,
     standard: &'static [Verb],
+    /// What may be asked of one record: nothing, or to have it although it was deleted.
+    of_one: &'static [Parameter],
     /// Whether its records are made and replaced by what they are called elsewhere.
     upserts: bool,
     input_shape: Shape,
@@ -270,6 +280,7 @@ impl ResourceOperations {
             input_schema: SchemaGenerator::subschema_for::<R::Input>,
             view_schema: SchemaGenerator::subschema_for::<R::View>,
             standard: R::VERBS,
+            of_one: if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Delete) { &DELETED_TOO } else { &[] },
             input_shape,
             view_shape,
             prepare: |operations, business, (verb, record), bytes| {
@@ -434,6 +445,7 @@ impl ResourceOperations {
                 expands: &self.expands,
             },
             Verb::Get => Offer {
+                parameters: self.of_one,
                 in_time: self.in_time,
                 shows: Some(&self.view_shape),
                 summary: &self.summary,
@@ -467,7 +479,18 @@ impl ResourceOperations {
     }
 
     pub async fn get<'c>(&self, cx: &'c Cx<'c>, id: RecordId, query: &'c ListQuery) -> Result<Shown> {
-        (self.get)(cx, id, query).await
+        match (self.get)(cx, id, query).await {
+            Err(Error::NotFound) if query.filter(DELETED_TOO[0].name) == Some(&FilterValue::Flag(true)) => {
+                let mut deleted = changes::deleted(cx, self.key, id).await?.ok_or(Error::NotFound)?;
+                if let Some(fields) = &query.fields {
+                    fields.keep(&mut deleted.was);
+                }
+                let members = deleted.was.as_object_mut().ok_or_else(|| Error::internal("a record is an object"))?;
+                members.insert("deletedAt".into(), json!(deleted.at));
+                Ok(Shown { id, version: deleted.version, json: deleted.was.to_string() })
+            }
+            found => found,
+        }
     }
 
     /// As what it may be answered.

@@ -67,6 +67,7 @@ impl Resource for Allocations {
         searched: "nothing",
     };
     const VERBS: &'static [Verb] = &[Verb::List, Verb::Get, Verb::Create, Verb::Delete];
+    const BY_IDS: Option<kit::expand::ByIds> = Some(|cx, ids| Box::pin(rows::by_ids::<Self>(cx, ids)));
     type Input = NewAllocationInput;
     type Draft = AllocationDraft;
     type View = AllocationRecord;
