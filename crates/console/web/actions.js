@@ -20,7 +20,7 @@ const DERIVE = {
   receive: "Make a receipt note",
   invoice: "Make an invoice",
   return: "Take goods back",
-  credit: "Make a note of credit",
+  credit: "Create credit note",
 };
 const PLAIN = { post: "Post", close: "Close", reopen: "Open again", copy: "Copy", void: "Void", cancel: "Cancel the order" };
 const ABOUT = {
@@ -265,8 +265,8 @@ function remove(segment, record, etag) {
 /** Ends an assignment; the documents stay. */
 export function endAllocation(one, again) {
   dialog({
-    title: t("Take this apart?"),
-    confirm: t("Take apart"),
+    title: t("Undo this allocation?"),
+    confirm: t("Undo allocation"),
     isGrave: true,
     cancel: t("Back"),
     body: h("p", {}, t("Both documents stay; what was settled is open again.")),

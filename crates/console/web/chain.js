@@ -25,22 +25,22 @@ const MOST = 24;
 
 /** What a document names: others that it came from or led to, and what settles it or is settled by it. */
 function beside(record) {
-  const linked = (record.links ?? []).map((one) => ({ kind: one.type, id: one.id, how: one.relation }));
+  const linked = (record.links ?? []).map((one) => ({ kind: one.type, id: one.id }));
   const settled = (record.allocations ?? []).map((one) =>
     one.sourceId === record.id
-      ? { kind: one.targetType, id: one.targetId, how: "settles" }
-      : { kind: one.sourceType, id: one.sourceId, how: "settledBy" },
+      ? { kind: one.targetType, id: one.targetId }
+      : { kind: one.sourceType, id: one.sourceId },
   );
   return [...linked, ...settled];
 }
 
-function entry({ kind, record, how, isHere }) {
+function entry({ kind, record, isHere }) {
   const link = h("a", { href: path(segmentOf(kind), record.id), "aria-current": isHere ? "true" : null }, record.number ?? t("(no number)"));
   const sum = record.total ?? record.amount;
   return h(
     "li",
     { class: isHere ? "is-here" : null },
-    h("span", { class: "quiet small block" }, how ? `${word(kind)} · ${word(how)}` : word(kind)),
+    h("span", { class: "quiet small block" }, word(kind)),
     h("span", { class: "chain-row" }, link, badge(record.status, record.isOverdue === true && record.status !== "paid")),
     h("span", { class: "quiet small block figure" }, [date(record.date), sum ? money(sum, record.currency ?? currency()) : null].filter(Boolean).join(" · ")),
   );
@@ -69,7 +69,7 @@ export function chain(kind, record) {
         const other = await get(`/${segmentOf(one.kind)}/${one.id}`, null, { quiet: true }).catch(() => null);
         if (other === null) return;
         remember(segmentOf(one.kind), other);
-        found.set(one.id, { kind: one.kind, record: other, how: first.find((direct) => direct.id === one.id)?.how });
+        found.set(one.id, { kind: one.kind, record: other });
         waiting.push(...beside(other));
       });
       await Promise.all(asked);

@@ -145,7 +145,7 @@ function todoList(items) {
 function latest({ items }) {
   const one = (record) => {
     const segment = segmentOfStem(record.resource);
-    const name = record.after?.number ?? record.after?.name ?? label(record.resource);
+    const name = record.after?.number ?? record.after?.name ?? record.after?.displayName ?? record.after?.email ?? label(record.resource);
     return h(
       "li",
       {},
@@ -301,7 +301,7 @@ export async function homeView(main) {
         () => ap,
         (report) => aging("ap", report),
       ),
-      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest),
+      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest, "tall"),
       story(),
     ),
   );

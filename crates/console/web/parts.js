@@ -193,7 +193,7 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
   );
 }
 
-/** Debit and credit, each account a way into the ledger. */
+/** Debit and credit, each account a way into the ledger. Debits come first, as they are written everywhere. */
 export function postings(lines, currency, caption) {
   const account = (line) => h("a", { href: path("accounts", line.accountId) }, `${line.accountCode} ${line.accountName}`);
   const side = (value) => (value.isZero ? "" : money(value, currency));
@@ -228,7 +228,7 @@ export function postings(lines, currency, caption) {
           h("th", { scope: "col", class: "figure" }, t("Credit")),
         ),
       ),
-      h("tbody", {}, lines.map(row)),
+      h("tbody", {}, lines.toSorted((a, b) => a.debit.isZero - b.debit.isZero).map(row)),
     ),
   );
 }

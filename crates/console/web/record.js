@@ -101,7 +101,7 @@ function allocations(record, again) {
     const isSource = one.sourceId === record.id;
     const [kind, id] = isSource ? [one.targetType, one.targetId] : [one.sourceType, one.sourceId];
     const apart = may("allocation.delete")
-      ? h("button", { type: "button", onclick: () => endAllocation(one, again) }, t("Take apart"))
+      ? h("button", { type: "button", onclick: () => endAllocation(one, again) }, t("Undo allocation"))
       : null;
     return h(
       "tr",
@@ -129,7 +129,7 @@ function allocations(record, again) {
             h("th", { scope: "col" }, t("Document")),
             h("th", { scope: "col" }, label("date")),
             h("th", { scope: "col", class: "figure" }, label("amount")),
-            h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Take apart"))),
+            h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Undo allocation"))),
           ),
         ),
         h("tbody", {}, rows.map(row)),

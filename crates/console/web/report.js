@@ -11,7 +11,7 @@ import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
-import { known, label, language, t, word } from "./texts.js";
+import { label, language, spoken, t, word } from "./texts.js";
 
 /** What a report is about, in a sentence or more; in other languages only where it was put into them. */
 const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
@@ -269,7 +269,7 @@ const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.docum
 function translated(row) {
   const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
   if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return tellsOf(row) ? row.label : (known(row.label) ?? words(row.label));
+  return tellsOf(row) ? row.label : (spoken(row.label) ?? words(row.label));
 }
 
 /** Other currencies are not shown where there are none. */

@@ -95,7 +95,7 @@ export function label(name) {
 }
 
 /** A text that the API has for a kind, a state or a resource, as a name or in English; nothing where it is none. */
-export function known(text) {
+export function spoken(text) {
   const name = text.charAt(0).toLowerCase() + text.slice(1).replace(/ (\w)/g, (_, letter) => letter.toUpperCase());
   return Object.hasOwn(NAMES, name) || /^[a-z]+([A-Z][a-z]*)*$/.test(text) ? label(name) : null;
 }
