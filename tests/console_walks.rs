@@ -75,7 +75,7 @@ fn a_mistake_is_found_and_voided(desk: &Desk) {
     browser.wait("document.querySelectorAll('.history li').length === 2");
     // Field by field, before and after.
     let changed = desk.text(".history li:first-child table");
-    assert!(changed.contains("Status") && changed.contains("posted") && changed.contains("void"), "{changed}");
+    assert!(changed.contains("Status") && changed.contains("Posted") && changed.contains("Void"), "{changed}");
 }
 
 /// The books are proved, the month is locked, and what comes late is refused at its date.

@@ -22,6 +22,13 @@ const DERIVE = {
   return: "Take goods back",
   credit: "Create credit note",
 };
+/** What it is called where another kind of document comes of it. */
+const DERIVE_OF = {
+  "receipt-notes": { invoice: "Enter the bill" },
+  "purchase-orders": { invoice: "Enter the bill" },
+  "purchase-invoices": { credit: "Create debit note" },
+};
+const derived = (segment, verb) => DERIVE_OF[segment]?.[verb] ?? DERIVE[verb];
 const PLAIN = { post: "Post", close: "Close", reopen: "Open again", copy: "Copy", void: "Void", cancel: "Cancel the order" };
 const ABOUT = {
   post: "It enters the books. What it books stands below.",
@@ -30,6 +37,14 @@ const ABOUT = {
   copy: "A draft with the same fields is made.",
   void: "It is taken back by a reversal; its number stays, and so does its trace in the books.",
   cancel: "Nothing more comes of it; its number stays.",
+};
+
+/** What the same word means elsewhere. */
+const ABOUT_OF = {
+  "fiscal-years": {
+    close: "Its earnings go to retained earnings by an entry on its last day, and nothing is booked in it any more.",
+    reopen: "The closing entry is taken back, and the year can be booked in again.",
+  },
 };
 
 const field = (name, title, props) =>
@@ -56,7 +71,7 @@ async function plain(segment, record, etag, verb, again) {
     isGrave: asksWhy,
     cancel: t("Back"),
     body: [
-      h("p", {}, t(ABOUT[verb])),
+      h("p", {}, t(ABOUT_OF[segment]?.[verb] ?? ABOUT[verb])),
       asksWhy
         ? [
             field("date", t("On the day"), { type: "date", value: record.date > today() ? record.date : today() }),
@@ -121,9 +136,9 @@ async function derive(segment, record, etag, verb) {
       ),
     );
   dialog({
-    title: t(DERIVE[verb]),
+    title: t(derived(segment, verb)),
     wide: true,
-    confirm: t(DERIVE[verb]),
+    confirm: t(derived(segment, verb)),
     cancel: t("Back"),
     body: [
       field("date", t("Date"), { type: "date", value: offered.date }),
@@ -187,7 +202,7 @@ async function allocate(segment, record, again) {
       {},
       h("th", { scope: "row" }, item.documentNumber),
       h("td", {}, date(item.dueDate)),
-      h("td", { class: "figure" }, money(item.openAmount, item.currency)),
+      h("td", { class: "figure" }, money(item.openAmount.size, item.currency)),
       h(
         "td",
         { class: "figure" },
@@ -252,7 +267,11 @@ function remove(segment, record, etag) {
     confirm: t("Delete"),
     isGrave: true,
     cancel: t("Back"),
-    body: h("p", {}, t("It is gone then; the audit log keeps what it was.")),
+    body: h("p", {}, t(
+        segment === "users"
+          ? "They lose access to this company; what they did stays."
+          : "It is gone then; the audit log keeps what it was.",
+      )),
     async act(close) {
       await ask("DELETE", `/${segment}/${record.id}`, { headers: etag ? { "If-Match": etag } : {} });
       close();
@@ -291,7 +310,7 @@ export async function actionsOf(segment, record, etag, again) {
     if (allowed.includes(verb))
       made.push(
         button(
-          DERIVE[verb],
+          derived(segment, verb),
           () => derive(segment, record, etag, verb),
           made.length === 0 && verb !== "credit" && !open ? "main" : null,
           `act-${verb}`,

@@ -79,5 +79,7 @@ export function chain(kind, record) {
   };
   draw();
   follow();
-  return section(t("Belongs to"), place, more);
+  const box = section(t("Belongs to"), place, more);
+  box.id = "belongs";
+  return box;
 }

@@ -6,7 +6,7 @@ import { tell } from "./dialog.js";
 import { h } from "./dom.js";
 import { today } from "./format.js";
 import { nameOf } from "./names.js";
-import { leadsTo } from "./resources.js";
+import { RESOURCES, leadsTo } from "./resources.js";
 import { label, t } from "./texts.js";
 
 /** As many as the server answers at once. */
@@ -25,7 +25,12 @@ async function cell(name, value, segment) {
   return defused(leads && typeof value === "string" ? await nameOf(leads, value) : String(value));
 }
 
-export async function saveList(segment, query, columns) {
+/** What amounts are in stands beside them, as soon as it may differ from one record to the next. */
+const withCurrency = (segment, columns) =>
+  RESOURCES[segment].isDocument && !columns.includes("currency") ? [...columns, "currency"] : columns;
+
+export async function saveList(segment, query, shown) {
+  const columns = withCurrency(segment, shown);
   const lines = [columns.map(label)];
   let page = 1;
   let pages = 1;

@@ -2,7 +2,7 @@
 
 import { Refused } from "./api.js";
 import { fresh, h, icon } from "./dom.js";
-import { t } from "./texts.js";
+import { label, t } from "./texts.js";
 
 /** Says what went wrong, in the reader's words where the server's would not help. */
 export function explain(error) {
@@ -14,7 +14,7 @@ export function explain(error) {
     precondition_failed: t("Somebody else has changed this meanwhile."),
     rate_limited: t("Too many requests at once. Try again in a minute."),
   }[error.code];
-  const told = Object.entries(error.errors).map(([field, messages]) => `${field}: ${messages.join("; ")}`);
+  const told = Object.entries(error.errors).map(([field, messages]) => `${label(field.split(".").at(-1))}: ${messages.join("; ")}`);
   if (error.status === 404 && error.code === null) return t("This server does not serve dialect B any more.");
   return [known ?? error.message, ...told].join("\n");
 }

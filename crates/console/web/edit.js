@@ -77,7 +77,7 @@ function settling(form, first, changed) {
         inputmode: "decimal",
         class: "amount",
         "aria-label": t("Settle of {number}", { number: item.documentNumber }),
-        value: first?.targetId === item.id ? shown(first.amount ?? item.openAmount) : "",
+        value: first?.targetId === item.id ? shown(first.amount ?? item.openAmount.size) : "",
         oninput: changed,
       });
       fields.set(item, input);
@@ -86,7 +86,7 @@ function settling(form, first, changed) {
         {
           type: "button",
           onclick: () => {
-            input.value = shown(item.openAmount);
+            input.value = shown(item.openAmount.size);
             changed();
           },
         },
@@ -97,7 +97,7 @@ function settling(form, first, changed) {
         {},
         h("th", { scope: "row" }, item.documentNumber),
         h("td", { "data-label": label("dueDate") }, date(item.dueDate)),
-        h("td", { class: "figure", "data-label": t("Open") }, money(item.openAmount, item.currency)),
+        h("td", { class: "figure", "data-label": t("Open") }, money(item.openAmount.size, item.currency)),
         h("td", { class: "figure", "data-label": t("Settles") }, h("div", { class: "settle" }, input, all)),
       );
     };
@@ -301,6 +301,7 @@ export async function editView(main, segment, id, taken = null) {
   let said = null;
   const save = async (status, merged = null, than = null) => {
     const body = merged ? dressed(merged, status, than) : read(status);
+    if (segment === "api-keys" && !body.scopes?.length && !(await mayDoAll())) return;
     const text = write(body);
     if (said !== null && said !== text) key = newKey();
     said = text;
@@ -448,6 +449,23 @@ export async function editView(main, segment, id, taken = null) {
   if (known.isDocument) rehearse();
 }
 
+/** A key of which no rights are said has all of them: that is asked for once more. */
+const mayDoAll = () =>
+  new Promise((answer) => {
+    dialog({
+      title: t("A key that may do all that you may?"),
+      body: h("p", {}, t("No rights are chosen. Whoever has this key may do everything in your name.")),
+      confirm: t("Make it so"),
+      isGrave: true,
+      cancel: t("Choose rights"),
+      act: async (close) => {
+        answer(true);
+        close();
+      },
+      closed: () => answer(false),
+    });
+  });
+
 const postWord = (segment) => (["sales-orders", "purchase-orders"].includes(segment) ? t("Confirm the order") : t("Post"));
 
 /** Codes and keys that are shown now and never again. */
@@ -458,7 +476,13 @@ export function showOnce(record) {
     title: t("Shown only now"),
     cancel: t("I have kept it"),
     body: [
-      h("p", {}, t("Keep this in a safe place. It is not shown again.")),
+      h(
+        "p",
+        {},
+        record.invitationCode
+          ? t("Give this code to {name}: it is what they come in with. It is not shown again.", { name: record.displayName ?? record.email })
+          : t("Keep this in a safe place. It is not shown again."),
+      ),
       secrets.map((name) => h("p", {}, h("strong", {}, label(name)), h("br"), h("code", { class: "secret" }, record[name]))),
     ],
   });

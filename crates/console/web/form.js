@@ -422,6 +422,11 @@ export class Form {
         field.fault.textContent = text;
         field.fault.hidden = false;
         field.input.setAttribute("aria-invalid", "true");
+        const mended = () => {
+          field.fault.hidden = true;
+          field.input.removeAttribute("aria-invalid");
+        };
+        for (const change of ["input", "change"]) field.input.addEventListener(change, mended, { once: true });
         field.input.setAttribute("aria-describedby", field.fault.id);
         for (let above = field.input.closest("details"); above; above = above.parentElement.closest("details")) above.open = true;
       }

@@ -5,12 +5,15 @@ import { language } from "./texts.js";
 
 const locale = () => navigator.languages.find((one) => one.startsWith(language())) ?? language();
 
+/** To make a formatter takes a hundred times as long as to use it. */
 const kept = new Map();
-function numbers(options) {
-  const key = JSON.stringify([locale(), options]);
-  if (!kept.has(key)) kept.set(key, new Intl.NumberFormat(locale(), options));
+function made(Kind, options) {
+  const key = JSON.stringify([Kind.name, locale(), options]);
+  if (!kept.has(key)) kept.set(key, new Kind(locale(), options));
   return kept.get(key);
 }
+const numbers = (options) => made(Intl.NumberFormat, options);
+const days = (options) => made(Intl.DateTimeFormat, options);
 
 const places = (text) => text.split(".")[1]?.length ?? 0;
 
@@ -47,25 +50,25 @@ export const short = (value, currency) =>
 export function date(text, style = "medium") {
   if (!text) return "";
   const [year, month, day] = text.split("-").map(Number);
-  return new Intl.DateTimeFormat(locale(), { dateStyle: style, timeZone: "UTC" }).format(Date.UTC(year, month - 1, day));
+  return days({ dateStyle: style, timeZone: "UTC" }).format(Date.UTC(year, month - 1, day));
 }
 
 export function monthName(text) {
   const [year, month] = text.split("-").map(Number);
-  return new Intl.DateTimeFormat(locale(), { month: "short", timeZone: "UTC" }).format(Date.UTC(year, month - 1, 1));
+  return days({ month: "short", timeZone: "UTC" }).format(Date.UTC(year, month - 1, 1));
 }
 
 export function monthAndYear(text) {
   const [year, month] = text.split("-").map(Number);
   const shape = { month: "short", year: "numeric", timeZone: "UTC" };
-  return new Intl.DateTimeFormat(locale(), shape).format(Date.UTC(year, month - 1, 1));
+  return days(shape).format(Date.UTC(year, month - 1, 1));
 }
 
 /** The last day of a month, which may lie beyond its year. */
 export const monthsEnd = (year, month) => new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 
 export const time = (text) =>
-  text ? new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";
+  text ? days({ dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";
 
 const iso = (day) =>
   `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;

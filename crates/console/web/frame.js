@@ -219,7 +219,7 @@ function bottom() {
   );
 }
 
-async function leave() {
+export async function leave() {
   dropAllDrafts();
   try {
     await signOut();

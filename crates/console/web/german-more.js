@@ -240,4 +240,24 @@ export const MORE = {
   Which: "Welche",
   On: "Bei",
   Is: "Ist",
+  "(no longer a member)": "(nicht mehr dabei)",
+  "Lock of {day}": "Sperre vom {day}",
+  "Allocation of {day}": "Zuordnung vom {day}",
+  "Its earnings go to retained earnings by an entry on its last day, and nothing is booked in it any more.":
+    "Sein Ergebnis geht durch eine Buchung am letzten Tag in den Gewinnvortrag, und es wird nichts mehr darin gebucht.",
+  "The closing entry is taken back, and the year can be booked in again.":
+    "Die Abschlussbuchung wird zurückgenommen, und im Jahr kann wieder gebucht werden.",
+  "They lose access to this company; what they did stays.": "Der Zugang zu diesem Unternehmen endet; was getan wurde, bleibt.",
+  "A key that may do all that you may?": "Ein Schlüssel, der alles darf, was Sie dürfen?",
+  "No rights are chosen. Whoever has this key may do everything in your name.":
+    "Es sind keine Rechte gewählt. Wer diesen Schlüssel hat, darf alles in Ihrem Namen.",
+  "Make it so": "So anlegen",
+  "Choose rights": "Rechte wählen",
+  "This key may do all that its user may.": "Dieser Schlüssel darf alles, was sein Benutzer darf.",
+  "Not finished": "Noch offen",
+  "Enter the bill": "Eingangsrechnung erfassen",
+  "Create debit note": "Lieferantengutschrift erstellen",
+  "What follows from it": "Was daraus folgt",
+  "Give this code to {name}: it is what they come in with. It is not shown again.":
+    "Geben Sie diesen Code an {name}: damit kommt man herein. Er wird nicht wieder gezeigt.",
 };

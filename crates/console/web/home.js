@@ -5,7 +5,7 @@ import { ages, bars, line } from "./chart.js";
 import { isDecimal } from "./decimal.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
-import { money, monthEdge, monthName, now, rough, short, time, today } from "./format.js";
+import { date, money, monthEdge, monthName, rough, short, time, today } from "./format.js";
 import { business, currency, may, noun } from "./frame.js";
 import { linkTo } from "./names.js";
 import { badge, empty, heading } from "./parts.js";
@@ -234,7 +234,7 @@ export async function homeView(main) {
   replace(
     main,
     heading(business()?.name ?? "Duet", {
-      under: new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "full" }).format(now()),
+      under: date(today(), "full"),
       actions: may("verification.view") ? proofMark() : null,
     }),
     steps,

@@ -14,7 +14,7 @@ import { label, t, word } from "./texts.js";
 
 const COLUMNS = "duet.columns.";
 /** Filters that only programs ask by, or that the chips and the search have already. */
-const ASIDE = ["externalId", "updatedSince", "number", "status", "requestId", "clientRequestId", "knownAt", "resourceId", "asOf"];
+const ASIDE = ["externalId", "updatedSince", "number", "status", "requestId", "clientRequestId", "knownAt", "resourceId", "asOf", "cursor", "fields", "view", "expand"];
 
 function filterField(filter, segment, state, changed) {
   const id = `filter-${filter.name}`;
@@ -92,7 +92,7 @@ export async function listView(main, segment) {
   let early = asked();
   early.catch(() => null);
   const { filters, sortable } = await filtersOf(known.stem);
-  const canAdd = (segment === "businesses" || may(`${noun(segment)}.create`)) && (await knows(`${known.stem}Create`));
+  const canAdd = !known.noNew && (segment === "businesses" || may(`${noun(segment)}.create`)) && (await knows(`${known.stem}Create`));
   let columns = keptColumns(segment, known.columns);
   const results = h("div", { class: "results", "aria-live": "polite" }, waiting());
   const statuses = filters.find((one) => one.name === "status")?.words ?? [];

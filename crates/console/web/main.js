@@ -5,7 +5,7 @@ import { chooseCompany, company, made, onExpiry, signedIn } from "./api.js";
 import { explain } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { editView } from "./edit.js";
-import { frame, knowCompanies } from "./frame.js";
+import { frame, knowCompanies, leave } from "./frame.js";
 import { homeView } from "./home.js";
 import { listenToKeys } from "./keys.js";
 import { listView, searchView } from "./list.js";
@@ -83,6 +83,7 @@ function choose() {
       h("h1", { tabindex: "-1" }, t("Which company?")),
       h("p", {}, text),
       h("ul", {}, entries),
+      h("div", { class: "buttons" }, h("button", { type: "button", id: "sign-out", onclick: leave }, t("Sign out"))),
     ),
   );
   return false;

@@ -2,9 +2,11 @@
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
+import { date, time } from "./format.js";
 import { may, noun } from "./frame.js";
 import { RESOURCES } from "./resources.js";
 import { path } from "./route.js";
+import { t } from "./texts.js";
 
 let known = new Map();
 export const forget = () => {
@@ -14,6 +16,9 @@ export const forget = () => {
 /** A record in a word or two. */
 export function called(record, segment) {
   if (record.code && record.name && ["accounts", "items"].includes(segment)) return `${record.code} ${record.name}`;
+  if (segment === "locks" && record.createdAt) return t("Lock of {day}", { day: time(record.createdAt) });
+  if (segment === "allocations" && record.date) return t("Allocation of {day}", { day: date(record.date) });
+  if (segment === "exchange-rates" && record.currency) return `${record.currency}, ${date(record.date)}`;
   const title = RESOURCES[segment]?.title;
   return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? record.id);
 }
@@ -28,7 +33,7 @@ export function nameOf(segment, id) {
       key,
       get(`/${segment}/${id}`, null, { quiet: true }).then(
         (record) => called(record, segment),
-        () => String(id).slice(0, 8),
+        () => (segment === "users" ? t("(no longer a member)") : String(id).slice(0, 8)),
       ),
     );
   }

@@ -74,7 +74,9 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
       page = { items: [] };
     }
     if (turn !== asked || document.activeElement !== input) return;
-    found = page.items;
+    // What begins with the letters is meant before what has them somewhere.
+    const begins = (record) => [record.name, record.code, record.number].some((one) => one?.toLowerCase().startsWith(letters.toLowerCase()));
+    found = letters === "" ? page.items : page.items.toSorted((a, b) => begins(b) - begins(a));
     const option = (record, index) =>
       h(
         "li",

@@ -3,7 +3,7 @@
 import { company, get } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
-import { time } from "./format.js";
+import { figure, time } from "./format.js";
 import { heading, section } from "./parts.js";
 import { path } from "./route.js";
 import { t } from "./texts.js";
@@ -26,14 +26,23 @@ function findings(check) {
   return h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, one)));
 }
 
+const side = (value) => (/^-?\d+(\.\d+)?$/.test(String(value)) ? figure(value) : value);
+
+/** What is not finished yet is no fault, and does not hold either: what is to be done stands beside it. */
+function outcome(check) {
+  if (!check.ok) return h("span", { class: "badge late" }, t("No"));
+  const isOpen = check.findings?.length > 0 && String(check.left) !== String(check.right);
+  return isOpen ? h("span", { class: "badge plain" }, t("Not finished")) : h("span", { class: "badge good" }, t("Yes"));
+}
+
 const row = (check) =>
   h(
     "tr",
     { class: check.ok ? "holds" : "broken" },
     h("th", { scope: "row" }, t(check.name), findings(check)),
-    h("td", { class: "figure", "data-label": t("One way") }, check.left),
-    h("td", { class: "figure", "data-label": t("The other way") }, check.right),
-    h("td", { "data-label": t("Holds") }, h("span", { class: `badge ${check.ok ? "good" : "late"}` }, check.ok ? t("Yes") : t("No"))),
+    h("td", { class: "figure", "data-label": t("One way") }, side(check.left)),
+    h("td", { class: "figure", "data-label": t("The other way") }, side(check.right)),
+    h("td", { "data-label": t("Holds") }, outcome(check)),
   );
 
 function drawn(told) {

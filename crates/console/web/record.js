@@ -11,7 +11,7 @@ import { figure, money, shown, time } from "./format.js";
 import { currency, may, noun } from "./frame.js";
 import { called, linkTo, remember } from "./names.js";
 import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
-import { RESOURCES, segmentOf } from "./resources.js";
+import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
 import { knows } from "./schema.js";
 import { label, t, word } from "./texts.js";
@@ -167,43 +167,55 @@ const flat = (value, prefix = "") =>
 const inWords = (name) =>
   name
     .split(".")
-    .map((part) => (/^\d+$/.test(part) ? String(Number(part) + 1) : label(part)))
+    .map((part) => (/^\d+$/.test(part) ? `${Number(part) + 1}:` : label(part)))
     .join(" ");
 
-/** What a change has changed, field by field. */
-export function changes(record) {
+const ALWAYS = ["status", "currency", "exchangeRate", "dueDate", "notes", "terms", "privateNote", "tags", "voidDate", "voidReason"];
+
+/** Whether somebody writes it: all else follows from what is written. */
+function isWritten(name, segment) {
+  const known = RESOURCES[segment];
+  if (!known?.main) return true;
+  const [first, , inner] = name.split(".");
+  if (first === (known.lineField ?? "lines")) return (known.lines ?? []).includes(inner);
+  return known.main.includes(first) || ALWAYS.includes(first);
+}
+
+const NEVER = /(^|\.)id$|^(version|updatedAt|updatedBy|createdAt|createdBy)$|^(allowedActions|entryIds|links)\./;
+
+/** What a change has changed, field by field: first what was written, and folded what follows from it. */
+export function changes(record, segment) {
   if (record.problem) return h("p", { class: "small", role: "alert" }, record.problem);
   const before = new Map(record.before ? flat(record.before) : []);
   const after = new Map(record.after ? flat(record.after) : []);
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
-    (name) =>
-      !/^(version|updatedAt|updatedBy|createdAt|createdBy|id|allowedActions\.\d+|entryIds\.\d+)$/.test(name) &&
-      String(before.get(name) ?? "") !== String(after.get(name) ?? ""),
+    (name) => !NEVER.test(name) && String(before.get(name) ?? "") !== String(after.get(name) ?? ""),
   );
   if (record.before === null || names.length === 0) return null;
-  return h(
-    "table",
-    { class: "list small" },
-    h("caption", { class: "unseen" }, t("What was changed")),
+  const told = (name, values, of) => cell(name.split(".").findLast((part) => !/^\d+$/.test(part)), values.get(name), of ?? {}, segment);
+  const row = (name) =>
     h(
-      "thead",
+      "tr",
       {},
-      h(
-        "tr",
-        {},
-        [t("Field"), t("Before"), t("Then")].map((name) => h("th", { scope: "col" }, name)),
-      ),
-    ),
+      h("th", { scope: "row" }, inWords(name)),
+      h("td", {}, told(name, before, record.before)),
+      h("td", {}, told(name, after, record.after)),
+    );
+  const drawn = (some) =>
     h(
-      "tbody",
-      {},
-      names
-        .slice(0, 40)
-        .map((name) =>
-          h("tr", {}, h("th", { scope: "row" }, inWords(name)), h("td", {}, shown(before.get(name))), h("td", {}, shown(after.get(name)))),
-        ),
-    ),
-  );
+      "table",
+      { class: "list small" },
+      h("caption", { class: "unseen" }, t("What was changed")),
+      h("thead", {}, h("tr", {}, [t("Field"), t("Before"), t("Then")].map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, some.slice(0, 40).map(row)),
+    );
+  const [written, rest] = [names.filter((name) => isWritten(name, segment)), names.filter((name) => !isWritten(name, segment))];
+  return [
+    written.length > 0 ? drawn(written) : null,
+    rest.length > 0
+      ? h("details", { class: "small", open: written.length === 0 }, h("summary", {}, t("What follows from it")), drawn(rest))
+      : null,
+  ];
 }
 
 function history(segment, id) {
@@ -227,7 +239,7 @@ function history(segment, id) {
           record.actor.userId ? linkTo("users", record.actor.userId) : t("The server"),
           record.dialect ? h("span", { class: "quiet small" }, ` · ${t("Dialect {letter}", { letter: record.dialect })}`) : null,
         ),
-        changes(record),
+        changes(record, segment),
       );
     replace(
       place,
@@ -299,6 +311,9 @@ const FIGURES = [
   "averageCost",
 ];
 
+/** What is in the company's currency, whatever the record's own is. */
+const OF_COMPANY = ["receivableBalance", "payableBalance", "overdueAmount", "baseBalance", "stockValue", "averageCost"];
+
 function figures(record, unit) {
   const seen = FIGURES.filter((name) => isDecimal(record[name]));
   if (seen.length === 0) return null;
@@ -310,7 +325,7 @@ function figures(record, unit) {
         "div",
         {},
         h("dt", {}, label(name)),
-        h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], unit)),
+        h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], OF_COMPANY.includes(name) ? currency() : unit)),
       ),
     ),
   );
@@ -355,7 +370,7 @@ export async function recordView(main, segment, id) {
   );
   const first = ["partyId", ...(known.main ?? [])];
   names.sort((a, b) => (first.includes(b) ? 1 : 0) - (first.includes(a) ? 1 : 0));
-  const entered = h("div", {});
+  const entered = h("div", { class: "postings-box" });
   const settings = record.settings
     ? section(label("settings"), facts(record.settings, Object.keys(record.settings), segment))
     : null;
@@ -374,7 +389,7 @@ export async function recordView(main, segment, id) {
     : null;
   const made = h(
     "p",
-    { class: "quiet small" },
+    { class: "quiet small made" },
     t("Version {version}", { version: String(record.version ?? 1) }),
     record.createdAt ? [" · ", t("made {when}", { when: time(record.createdAt) })] : null,
     record.createdBy ? [" · ", linkTo("users", record.createdBy)] : null,
@@ -385,7 +400,7 @@ export async function recordView(main, segment, id) {
   const change = record.after
     ? section(
         t("What was changed"),
-        changes(record) ??
+        changes(record, segmentOfStem(record.resource)) ??
           h(
             "pre",
             {},
@@ -393,6 +408,7 @@ export async function recordView(main, segment, id) {
           ),
       )
     : null;
+  const rights = segment === "api-keys" && !record.scopes?.length ? h("p", { class: "note" }, t("This key may do all that its user may.")) : null;
   const aside = [figures(record, unit), sums, chain(noun(segment), record)].filter(Boolean);
   const hasHistory = await knows(`${known.stem}History`);
   const below = await following(segment, record, again);
@@ -405,7 +421,7 @@ export async function recordView(main, segment, id) {
       h(
         "div",
         { class: "record-main" },
-        section(t("Details"), facts(record, names, segment), made),
+        section(t("Details"), facts(record, names, segment), rights, made),
         lines(segment, record),
         allocations(record, again),
         nested(record),

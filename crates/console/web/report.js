@@ -283,9 +283,13 @@ function narrowed(report) {
   return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
 }
 
+/** With more columns than this it lies on its side on paper. */
+const WIDE = 6;
+
 function drawn(whole) {
   const report = narrowed(whole);
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
+  const heads = report.columns.map(columnName);
   const rows = [];
   const add = (row, level) => {
     const address = leads(row, report, null);
@@ -311,7 +315,7 @@ function drawn(whole) {
                 : /^\d{4}-/.test(one ?? "")
                   ? "nowrap"
                   : null,
-              "data-label": columnName(report.columns[at]),
+              "data-label": heads[at],
             },
             value(row, at, report, figures[at]),
           ),
@@ -327,7 +331,7 @@ function drawn(whole) {
     { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) },
     h(
       "table",
-      { class: "report" },
+      { class: report.columns.length > WIDE ? "report is-wide" : "report" },
       h(
         "caption",
         {},
@@ -343,7 +347,7 @@ function drawn(whole) {
           "tr",
           {},
           h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
-          report.columns.map((column, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, columnName(column))),
+          report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
         ),
       ),
       h("tbody", {}, rows),

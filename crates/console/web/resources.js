@@ -116,7 +116,7 @@ export const RESOURCES = {
     main: ["date", "narration", "reference"],
     lineField: "rates",
     lines: ["currency", "rate"],
-    shown: ["accountId", "currency", "gain"],
+    shown: ["accountId", "partyId", "currency", "amount", "carriedAmount", "revaluedAmount", "difference"],
   },
   "stock-adjustments": {
     stem: "stockAdjustments",
@@ -177,6 +177,7 @@ export const RESOURCES = {
     icon: "bank",
     columns: ["date", "partyId", "sourceType", "sourceId", "targetType", "targetId", "amount"],
     sort: "-date",
+    noNew: true,
   },
   businesses: {
     stem: "businesses",
@@ -297,7 +298,7 @@ export const RESOURCES = {
   "audit-log": {
     stem: "auditLog",
     icon: "settings",
-    columns: ["sequence", "at", "action", "resource", "actor", "dialect"],
+    columns: ["sequence", "at", "action", "resource", "resourceId", "actor"],
     sort: "-sequence",
     title: "sequence",
   },
@@ -352,13 +353,13 @@ const LEADS = {
   deliveryNote: "delivery-notes",
   receiptNote: "receipt-notes",
   entry: "entries",
-  createdBy: "users",
-  updatedBy: "users",
 };
+const BY = ["createdBy", "updatedBy", "postedBy"];
 
 export function leadsTo(field, resource) {
   if (field === "parentId") return resource;
   if (field === "intoPartyId" || field === "mergedIntoId") return "parties";
+  if (BY.includes(field)) return "users";
   const stem = field.replace(/Ids?$/, "");
   if (stem === field) return null;
   if (LEADS[stem]) return LEADS[stem];

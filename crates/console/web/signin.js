@@ -23,7 +23,7 @@ function fields(email, password) {
     required: true,
     value: password,
   });
-  const code = field("code", { title: t("Code of your authenticator"), inputmode: "numeric", autocomplete: "one-time-code" });
+  const code = field("code", { title: t("Code of your authenticator, or a recovery code"), inputmode: "text", autocomplete: "one-time-code" });
   code.row.hidden = true;
   const value = (row) => row.querySelector("input").value.trim();
   const ask = async () => {

@@ -2,10 +2,11 @@
 
 import { ask, get, list } from "./api.js";
 import { saveAs } from "./csv.js";
+import { count } from "./decimal.js";
 import { fault, tell } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { time, today } from "./format.js";
-import { may } from "./frame.js";
+import { may, noun } from "./frame.js";
 import { linkTo } from "./names.js";
 import { empty, heading, section, table, waiting } from "./parts.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
@@ -110,8 +111,11 @@ export async function dialectsView(main) {
 const LATEST = 60;
 
 export async function eventsView(main) {
-  const { lastSequence } = await get("/events", { after: 0, limit: 1 }, { quiet: true });
-  const told = await get("/events", { after: Math.max(0, Number(String(lastSequence)) - LATEST), limit: LATEST });
+  // The log is what the feed is read from; who may not view it begins at the beginning.
+  const newest = may(`${noun("audit-log")}.view`)
+    ? (await list("audit-log", { sort: "-sequence", pageSize: 1 }, { quiet: true })).items[0]?.sequence
+    : null;
+  const told = await get("/events", { after: Math.max(0, count(newest) - LATEST), limit: LATEST });
   const row = (one) => {
     const segment = segmentOfStem(one.resource) ?? segmentOf(one.resource);
     const isGone = /deleted$/.test(one.type);

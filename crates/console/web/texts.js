@@ -29,6 +29,14 @@ export function t(text, given = {}) {
 
 /** English names that are not just the words of a name in the API. */
 const ENGLISH = {
+  lockDate: "Everything locked until",
+  salesLockDate: "Sales locked until",
+  purchaseLockDate: "Purchases locked until",
+  bankLockDate: "Bank locked until",
+  stockLockDate: "Stock locked until",
+  journalLockDate: "Journals locked until",
+  taxLockDate: "Tax locked until",
+  hardLockDate: "Locked for good until",
   partyId: "Party",
   partyName: "Party",
   itemId: "Item",
@@ -72,7 +80,7 @@ const ENGLISH = {
   unallocatedAmount: "Not allocated",
   twoFactorEnabled: "Second factor",
   sequence: "No.",
-  baseBalance: "Balance",
+  baseBalance: "Balance in base currency",
   at: "When",
   actor: "Who",
   pl: "Profit and loss",

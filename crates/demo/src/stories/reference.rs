@@ -26,10 +26,11 @@ impl Reference {
             (TILL, "1005", "Till in the shop", "cash"),
             (RENT, "6210", "Rent of the warehouse", "expense"),
         ] {
-            let body = json!({"code": code, "name": name, "type": kind, "currency": "EUR"});
+            let parent = account(&code[..1]);
+            let body = json!({"code": code, "name": name, "type": kind, "currency": "EUR", "parentId": parent});
             script.make_named("accountsCreate", named::id(key), body);
         }
-        let dollars = json!({"code": "1025", "name": "USD account, Hafenbank", "type": "bank", "currency": "USD"});
+        let dollars = json!({"code": "1025", "name": "USD account, Hafenbank", "type": "bank", "currency": "USD", "parentId": account("1")});
         let dollars = script.make("accountsCreate", dollars).id();
         let boxes = json!({"salesBase": "81", "salesTax": "81T", "purchaseClaim": "66"});
         let component = json!({"name": "VAT", "rate": 19, "kind": "standard", "boxes": boxes});

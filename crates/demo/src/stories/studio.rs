@@ -85,8 +85,7 @@ impl Studio {
     fn masters(&mut self) {
         let script = &mut self.script;
         let mut abroad = |code: &str, currency: &str| {
-            let body =
-                json!({"code": code, "name": format!("{currency} account"), "type": "bank", "currency": currency});
+            let body = json!({"code": code, "name": format!("{currency} account"), "type": "bank", "currency": currency, "parentId": account("1")});
             script.make("accountsCreate", body).id()
         };
         (self.euros, self.dollars) = (abroad("1020", "EUR"), abroad("1030", "USD"));

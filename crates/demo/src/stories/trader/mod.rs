@@ -169,7 +169,8 @@ impl Trader {
             );
         }
         let mut account = |code: &str, name: &str, kind: &str, currency: &str| {
-            let body = json!({"code": code, "name": name, "type": kind, "currency": currency});
+            let parent = account(&code[..1]);
+            let body = json!({"code": code, "name": name, "type": kind, "currency": currency, "parentId": parent});
             script.make("accountsCreate", body).id()
         };
         self.money = Money {
