@@ -455,4 +455,5 @@ export const NAMES = {
   carriedAmount: "Buchwert",
   revaluedAmount: "Neuer Wert",
   difference: "Differenz",
+  resourceId: "Datensatz",
 };

@@ -20,7 +20,7 @@ export function called(record, segment) {
   if (segment === "allocations" && record.date) return t("Allocation of {day}", { day: date(record.date) });
   if (segment === "exchange-rates" && record.currency) return `${record.currency}, ${date(record.date)}`;
   const title = RESOURCES[segment]?.title;
-  return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? record.id);
+  return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? (RESOURCES[segment]?.isDocument ? t("(no number)") : record.id));
 }
 
 export const remember = (segment, record) => known.set(`${segment}/${record.id}`, Promise.resolve(called(record, segment)));

@@ -41,6 +41,7 @@ const ENGLISH = {
   partyName: "Party",
   itemId: "Item",
   accountId: "Account",
+  resourceId: "Record",
   q: "Search",
   url: "URL",
   iban: "IBAN",
