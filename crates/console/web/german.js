@@ -40,6 +40,7 @@ export const GERMAN = {
   "Change this year: {amount}": "Veränderung dieses Jahr: {amount}",
   "Choose first: {fields}": "Bitte zuerst wählen: {fields}",
   "Close": "Schließen",
+  "Code of your authenticator": "Code Ihrer Authenticator-App",
   "Code of your authenticator, or a recovery code": "Code Ihrer Authenticator-App, oder ein Wiederherstellungscode",
   "Columns": "Spalten",
   "Company": "Firma",
