@@ -229,7 +229,7 @@ fn record((previous_hash, told): (String, Option<RecordJson>), row: table::Model
     })
 }
 
-pub fn example() -> serde_json::Value {
+pub fn example() -> Value {
     json!({
         "id": "019a9f6e-6c00-7a31-8d2f-3b1c5e7f9a02",
         "sequence": 42,
