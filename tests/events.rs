@@ -2,6 +2,7 @@
 
 use crate::harness::examples::creatable;
 use crate::harness::http::Request;
+use crate::harness::process::eventually;
 use crate::harness::server::{DIALECTS, authorised};
 use crate::harness::shop::{Shop, id};
 use crate::harness::{Company, Dialect, Engine, Options, Server, on_both_engines};
@@ -230,6 +231,246 @@ on_both_engines! {
             assert_eq!(company.say(dialect, nowhere).expect(400).code.as_deref(), Some("validation_failed"));
         }
     }
+}
+
+/// A trial in which nothing is overdue yet, on a server that looks for new days all the time.
+fn late_shop(server: &Server, dialect: Dialect) -> Shop<'_> {
+    let company = server.company_like(json!({"name": "Late", "baseCurrency": "EUR", "isTrial": true}));
+    company.told(dialect, "2030-12-10");
+    let party = |is_customer: bool| {
+        let body = json!({"name": "Partner", "isCustomer": is_customer, "isSupplier": !is_customer});
+        id(&company.party(body)).to_owned()
+    };
+    Shop { customer: party(true), supplier: party(false), dialect, company }
+}
+
+/// What a server is started with that looks for new days all the time.
+pub(crate) fn looking() -> Vec<(String, String)> {
+    vec![("Events__Every".to_owned(), "20ms".to_owned())]
+}
+
+impl Shop<'_> {
+    fn due(&self, resource: &str, due: &str, more: &Value) -> Value {
+        let party = if resource == "salesInvoices" { &self.customer } else { &self.supplier };
+        let mut body = json!({
+            "date": "2030-12-10", "dueDate": due, "partyId": party, "lines": [{"description": "Work", "unitPrice": 100}]
+        });
+        body.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        self.make(resource, &body)
+    }
+
+    /// What is overdue, as the feed tells it, once it tells so of this one. What was due earlier is told before it, and sales
+    /// before purchases.
+    fn overdue_until(&self, last: &Value) -> Vec<Value> {
+        eventually("it is overdue", || {
+            let all = followed(&self.company, 500, "&types=*.overdue&payload=full");
+            all.iter().any(|one| one["resourceId"] == last["id"]).then_some(all)
+        })
+    }
+}
+
+fn of_which(events: &[Value]) -> Vec<String> {
+    events
+        .iter()
+        .map(|one| format!("{} {}", one["type"].as_str().unwrap(), one["resourceId"].as_str().unwrap()))
+        .collect()
+}
+
+fn sale(of: &Value) -> String {
+    format!("salesInvoice.overdue {}", id(of))
+}
+
+fn purchase(of: &Value) -> String {
+    format!("purchaseInvoice.overdue {}", id(of))
+}
+
+/// A day goes by, and nobody writes anything: the server tells what is overdue since, and of each due date once.
+#[test]
+fn what_is_overdue_is_told_once_for_each_day_that_it_was_due() {
+    let none = json!({});
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let Some(server) = Server::start(engine, Options { environment: looking(), ..Options::default() }) else {
+            return;
+        };
+        for dialect in DIALECTS {
+            let shop = late_shop(&server, dialect);
+            let late = shop.due("salesInvoices", "2031-01-20", &none);
+            let mut receipt = shop.receipt("2030-12-10", "40");
+            receipt["allocations"] = json!([{"targetId": id(&late), "amount": 40}]);
+            shop.make("receipts", &receipt);
+            let late = shop.get("salesInvoices", &late);
+            let paid = shop.due("salesInvoices", "2031-01-15", &none);
+            let mut receipt = shop.receipt("2030-12-10", "100");
+            receipt["allocations"] = json!([{"targetId": id(&paid), "amount": 100}]);
+            shop.make("receipts", &receipt);
+            let void = shop.due("salesInvoices", "2031-01-15", &none);
+            shop.void("salesInvoices", &void);
+            shop.due("salesInvoices", "2031-01-15", &json!({"status": "draft"}));
+            // 32 days before the day that it becomes, and 31.
+            shop.due("salesInvoices", "2030-12-24", &none);
+            let eldest = shop.due("salesInvoices", "2030-12-25", &none);
+            let next = shop.due("salesInvoices", "2031-01-25", &none);
+            let bill = shop.due("purchaseInvoices", "2031-01-20", &none);
+            shop.company.told(dialect, "2031-01-25");
+            let told = shop.overdue_until(&bill);
+            assert_eq!(of_which(&told), [sale(&eldest), sale(&late), purchase(&bill)]);
+            // It moved nothing of the invoice: that has the version that it had.
+            let event = &told[1];
+            assert_eq!((&event["actor"]["userId"], &event["dialect"]), (&Value::Null, &Value::Null));
+            let note = event["data"]["note"].to_string();
+            assert_eq!(note, r#"{"dueDate":"2031-01-20","balanceDue":60.00}"#, "{event}");
+            let is = shop.get("salesInvoices", &late);
+            assert_eq!((&event["version"], &event["data"]["record"]), (&late["version"], &is));
+            assert_eq!(
+                (&is["version"], &is["updatedAt"], &is["daysOverdue"]),
+                (&late["version"], &late["updatedAt"], &json!(5))
+            );
+            // The history knows what it was before, which is what was told of it last.
+            let history =
+                shop.ask("GET", "salesInvoices", &format!("/{}/history?pageSize=50", id(&late)), None).expect(200).data;
+            let rows = history["items"].as_array().unwrap();
+            let [.., moved, row] = &rows[..] else { panic!("{history}") };
+            assert_eq!((&row["action"], &row["before"]), (&json!("overdue"), &moved["after"]), "{row}");
+            assert_eq!((&row["versionFrom"], &row["versionTo"]), (&late["version"], &late["version"]));
+            // A later day has something of its own, and what was told is not told again; nor on a day that comes once more.
+            let later = shop.due("purchaseInvoices", "2031-01-26", &none);
+            shop.company.told(dialect, "2031-01-30");
+            let told = shop.overdue_until(&later);
+            assert_eq!(of_which(&told)[3..], [sale(&next), purchase(&later)]);
+            let back = shop.due("purchaseInvoices", "2031-01-24", &none);
+            shop.company.told(dialect, "2031-01-25");
+            assert_eq!(of_which(&shop.overdue_until(&back))[5..], [purchase(&back)]);
+            // Due on another day, it is overdue once more when that is over.
+            let mut moved = is.clone();
+            moved["dueDate"] = "2031-02-03".into();
+            let put = shop.ask("PUT", "salesInvoices", &format!("/{}", id(&late)), Some(&moved)).expect(200).data;
+            assert_eq!(put["dueDate"], "2031-02-03");
+            let last = shop.due("purchaseInvoices", "2031-02-04", &none);
+            shop.company.told(dialect, "2031-02-05");
+            let told = shop.overdue_until(&last);
+            assert_eq!(of_which(&told)[6..], [sale(&late), purchase(&last)]);
+            assert_eq!(told[6]["data"]["note"]["dueDate"], "2031-02-03");
+            shop.proves();
+            let verdict = shop.company.ask(dialect, "GET", "auditLog", "/verify", None).expect(200).data;
+            assert_eq!(verdict["ok"], true, "{verdict}");
+        }
+    }
+}
+
+/// Whoever may not view invoices hears of none, and of those alone that they may view.
+#[test]
+fn what_is_overdue_is_told_to_those_who_may_view_it() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let Some(server) = Server::start(engine, Options { environment: looking(), ..Options::default() }) else {
+            return;
+        };
+        for dialect in DIALECTS {
+            let shop = late_shop(&server, dialect);
+            let invoice = shop.due("salesInvoices", "2031-01-20", &json!({}));
+            let bill = shop.due("purchaseInvoices", "2031-01-20", &json!({}));
+            shop.company.told(dialect, "2031-01-25");
+            assert_eq!(of_which(&shop.overdue_until(&bill)), [sale(&invoice), purchase(&bill)]);
+            for (resource, seen) in [("party", vec![]), ("salesInvoice", vec![sale(&invoice)])] {
+                let scopes =
+                    json!([{"resource": "event", "actions": ["view"]}, {"resource": resource, "actions": ["view"]}]);
+                let body = json!({"name": format!("Of {resource}"), "scopes": scopes});
+                let key = shop.ask("POST", "apiKeys", "", Some(&body)).expect(201).data;
+                let narrow = Company { token: key["secret"].as_str().unwrap().to_owned(), ..shop.company.clone() };
+                assert_eq!(of_which(&followed(&narrow, 500, "&types=*.overdue")), seen, "{resource}");
+            }
+        }
+    }
+}
+
+fn reached<'s>(server: &'s Server, id: &str) -> Company<'s> {
+    Company { server, id: id.to_owned(), token: server.token().to_owned() }
+}
+
+/// A server that begins looks everywhere, and tells what was told by nobody: an archived company rests.
+#[test]
+fn a_server_that_begins_tells_what_was_told_by_nobody() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let Some(server) = Server::start(engine, Options { environment: looking(), ..Options::default() }) else {
+            return;
+        };
+        let options = || Options { environment: looking(), ..Options::default() };
+        let (company, archived, told) = {
+            let shop = late_shop(&server, Dialect::A);
+            let invoice = shop.due("salesInvoices", "2031-01-20", &json!({}));
+            shop.company.told(Dialect::A, "2031-01-25");
+            (
+                shop.company.id.clone(),
+                late_shop(&server, Dialect::B).company.id,
+                of_which(&shop.overdue_until(&invoice)),
+            )
+        };
+        // Nobody looks, while a day goes by.
+        let server = server.restarted();
+        let of = |company: &Company<'_>| {
+            let found = company.ask(Dialect::A, "GET", "parties", "?pageSize=50", None).expect(200).data;
+            let party = |kind: &str| {
+                let all = found["items"].as_array().unwrap();
+                all.iter().find(|one| one[kind] == true).unwrap()["id"].as_str().unwrap().to_owned()
+            };
+            (party("isCustomer"), party("isSupplier"))
+        };
+        let bills: Vec<Value> = [&company, &archived]
+            .iter()
+            .map(|id| {
+                let company = reached(&server, id);
+                let (customer, supplier) = of(&company);
+                let shop = Shop { customer, supplier, dialect: Dialect::B, company };
+                let bill = shop.due("purchaseInvoices", "2031-01-09", &json!({}));
+                if **id == archived {
+                    shop.company.told(Dialect::B, "2031-01-25");
+                    let read = shop.ask("GET", "businesses", &format!("/{id}"), None).expect(200).data;
+                    let body =
+                        json!({"name": read["name"], "baseCurrency": "EUR", "isTrial": true, "status": "archived"});
+                    shop.ask("PUT", "businesses", &format!("/{id}"), Some(&body)).expect(200);
+                }
+                bill
+            })
+            .collect();
+        let server = server.restarted_with(options());
+        let company = reached(&server, &company);
+        let (customer, supplier) = of(&company);
+        let shop = Shop { customer, supplier, dialect: Dialect::A, company };
+        let now = of_which(&shop.overdue_until(&bills[0]));
+        assert_eq!(now, [told, vec![purchase(&bills[0])]].concat());
+        // When the next day was seen, all was looked through before.
+        let next = shop.due("purchaseInvoices", "2031-01-25", &json!({}));
+        shop.company.told(Dialect::A, "2031-01-26");
+        assert_eq!(of_which(&shop.overdue_until(&next)), [now, vec![purchase(&next)]].concat());
+        let rests = reached(&server, &archived);
+        assert!(followed(&rests, 500, "&types=*.overdue").is_empty());
+        let log = server.log();
+        assert!(!log.contains("overdue_not_told") && !log.contains("new_day_not_seen"), "{log}");
+    }
+}
+
+/// Several processes of one database tell it once, and when one is gone another does.
+#[test]
+fn of_several_servers_one_tells_what_is_overdue() {
+    let Some(servers) = Server::several_with(2, &looking()) else { return };
+    let [one, other] = &servers[..] else { panic!("two servers") };
+    let shop = late_shop(one, Dialect::B);
+    let mut told = Vec::new();
+    for (due, today) in [("2031-01-11", "2031-01-12"), ("2031-01-13", "2031-01-14"), ("2031-01-15", "2031-01-16")] {
+        let made =
+            ["salesInvoices", "salesInvoices", "purchaseInvoices"].map(|resource| shop.due(resource, due, &json!({})));
+        shop.company.told(Dialect::B, today);
+        let [first, second, last] = &made;
+        told.extend([sale(first), sale(second), purchase(last)]);
+        assert_eq!(of_which(&shop.overdue_until(last)), told);
+    }
+    one.signal("KILL");
+    let company = Company { server: other, token: other.token().to_owned(), id: shop.company.id.clone() };
+    let shop = Shop { company, ..shop };
+    let last = shop.due("salesInvoices", "2031-01-20", &json!({}));
+    shop.company.told(Dialect::B, "2031-01-21");
+    told.push(sale(&last));
+    assert_eq!(of_which(&shop.overdue_until(&last)), told);
+    shop.proves();
 }
 
 /// As the documents have it.

@@ -21,7 +21,8 @@ impl Company<'_> {
         self.ask(dialect, method, "businesses", &format!("/{}{action}", self.id), body)
     }
 
-    fn told(&self, dialect: Dialect, today: &str) -> Value {
+    /// Tells a trial what today is.
+    pub(crate) fn told(&self, dialect: Dialect, today: &str) -> Value {
         self.itself(dialect, "POST", "/clock", Some(&json!({"today": today}))).expect(200).data
     }
 

@@ -1,5 +1,6 @@
 //! Webhooks: a receiver that dies, is slow and lies is told everything all the same, in its order, and nobody else is.
 
+use crate::events::looking;
 use crate::harness::books::behind_the_back;
 use crate::harness::process::fresh_folder;
 use crate::harness::server::{Company, DIALECTS};
@@ -644,6 +645,37 @@ fn so_many_attempts_are_kept_and_no_more() {
         assert_eq!(newest, feed(&company).iter().rfind(|one| one["resource"] == "parties").unwrap()["sequence"]);
     };
     engines(fact, &[]);
+}
+
+/// What the server writes by itself is told like all else.
+#[test]
+fn what_is_overdue_is_told_to_who_asked_for_it() {
+    let custom = json!({"Webhooks:AllowNetworks": ["127.0.0.0/8"]}).to_string();
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let options = Options { custom: Some(custom.clone()), environment: looking(), ..Options::default() };
+        let Some(server) = Server::start(engine, options) else { return };
+        let somebody = Somebody::who(Vec::new());
+        let company = server.company_like(json!({"name": "Late", "baseCurrency": "EUR", "isTrial": true}));
+        company.told(Dialect::A, "2031-01-10");
+        let customer = party(&company, "Customer");
+        hook(&company, &somebody.url(), &["salesInvoice.overdue"], &json!({"payload": "full"}));
+        for (due, today) in [("2031-01-11", "2031-01-12"), ("2031-01-13", "2031-01-14")] {
+            let body = json!({
+                "date": "2031-01-10", "dueDate": due, "partyId": customer["id"],
+                "lines": [{"description": "Work", "unitPrice": 100}]
+            });
+            let made = company.ask(Dialect::A, "POST", "salesInvoices", "", Some(&body)).expect(201).data;
+            company.told(Dialect::A, today);
+            // The next message is of this one: nothing else is told, and nothing twice.
+            let message = somebody.next().json();
+            assert_eq!(
+                (&message["type"], &message["data"]["resourceId"]),
+                (&json!("salesInvoice.overdue"), &made["id"])
+            );
+            assert_eq!(message["data"]["record"]["isOverdue"], true, "{message}");
+        }
+        assert_eq!(company.failed_checks(), [""; 0]);
+    }
 }
 
 /// Of two servers of one database one tells, and when it is gone the other does.

@@ -118,6 +118,8 @@ impl Server {
             // One owner asks for all suites, of a server that is built without optimisation: what its writes cost is no
             // matter here.
             shell.env("Bootstrap__Password", OWNER_PASSWORD).env("Limits__WriteTime", "24h");
+            // What a test does alone makes events, whatever day it is.
+            shell.env("Events__Every", "off");
             shell.envs(environment);
             let log = std::fs::File::create(folder.join("log")).expect("a log");
             shell.stderr(log);
@@ -175,11 +177,17 @@ impl Server {
 
     /// Several processes that start at the same moment on one empty PostgreSQL.
     pub fn several(count: usize) -> Option<Vec<Self>> {
+        Self::several_with(count, &[])
+    }
+
+    /// The same, each started with more words of the environment.
+    pub fn several_with(count: usize, more: &[(String, String)]) -> Option<Vec<Self>> {
         let database = postgres::fresh_database()?;
         // What is secret is the same for all of them.
         let secrets = ["Security__MasterKey", "JwtSettings__Secret"];
         let environment = secrets.map(|name| (name.to_owned(), format!("{name} of several servers")));
-        let options = || Options { environment: environment.to_vec(), ..Options::default() };
+        let environment = [&environment[..], more].concat();
+        let options = || Options { environment: environment.clone(), ..Options::default() };
         let start = || Self::start_on(Engine::Postgres, database.clone(), fresh_folder("server"), options());
         Some(std::thread::scope(|scope| {
             let starting: Vec<_> = (0..count).map(|_| scope.spawn(start)).collect();
@@ -189,9 +197,14 @@ impl Server {
 
     /// Another server on the same books, after this one.
     pub fn restarted(self) -> Self {
+        self.restarted_with(Options::default())
+    }
+
+    /// The same, started in its own way.
+    pub fn restarted_with(self, options: Options) -> Self {
         let Self { engine, database, folder, process, .. } = self;
         drop(process);
-        Self::start_on(engine, database, folder, Options::default())
+        Self::start_on(engine, database, folder, options)
     }
 
     /// The same, and in between, while nobody serves the books, commands of the program on them.

@@ -17,8 +17,8 @@ pub use schema::membership;
 use schema::permission as permission_set;
 pub use schema::rights::is_for_people;
 pub use schema::rights::{Action, Limits, Rights, Role, permission};
-use sea_orm::FromQueryResult;
 use sea_orm::entity::prelude::*;
+use sea_orm::{FromQueryResult, QuerySelect};
 use std::sync::Arc;
 use words::exact::BookCoin;
 
@@ -208,10 +208,7 @@ impl Business {
 
     /// The day it is at the company's seat, or that a trial was told it is. Whatever asks what today is asks here.
     pub fn today(&self, now: Instant) -> Day {
-        match self.told_today {
-            Some(told) => told,
-            None => Day::of(now.utc().with_timezone(&self.timezone).date_naive()),
-        }
+        day_at(now, self.timezone, self.told_today)
     }
 
     /// When a day begins at the company's seat.
@@ -260,6 +257,27 @@ impl Business {
         }
         Err(Error::Forbidden { permission: permission(resource, action) })
     }
+}
+
+fn day_at(now: Instant, timezone: chrono_tz::Tz, told: Option<Day>) -> Day {
+    told.unwrap_or_else(|| Day::of(now.utc().with_timezone(&timezone).date_naive()))
+}
+
+/// The day that it is in each company whose books go on. One in a time zone that nobody knows says so to whoever asks it for
+/// anything, and is none of these.
+pub async fn todays(connection: &impl ConnectionTrait, now: Instant) -> Result<Vec<(BusinessId, Day)>> {
+    use business::Column;
+    let companies: Vec<(BusinessId, String, bool, Option<Day>)> = business::Entity::find()
+        .filter(Column::Status.eq(BusinessStatus::Active))
+        .select_only()
+        .columns([Column::Id, Column::Timezone, Column::IsTrial, Column::ToldToday])
+        .into_tuple()
+        .all(connection)
+        .await?;
+    let today = |(id, zone, is_trial, told): (_, String, _, Option<Day>)| {
+        Some((id, day_at(now, zone.parse().ok()?, told.filter(|_| is_trial))))
+    };
+    Ok(companies.into_iter().filter_map(today).collect())
 }
 
 /// The month and the day that years begin with, where there is such a day in every year.

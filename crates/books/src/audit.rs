@@ -46,6 +46,8 @@ wire_enum! {
         Touched = "touched",
         /// The same, and nothing is left of it since: it is paid, delivered, invoiced or allocated whole.
         Settled = "settled",
+        /// The day went by on which a document was to be settled, and something of it is open. It has the version that it had.
+        Overdue = "overdue",
         /// The company's books came under the master key: from here on they are proved.
         Sealed = "sealed",
     }
@@ -78,7 +80,7 @@ pub struct Change {
     /// The record as it was answered before and after, as JSON.
     pub before: Option<String>,
     pub after: Option<String>,
-    /// What moved a document that nobody wrote. The version before it is told by the record before.
+    /// What moved a document that nobody wrote, or when it was due. The version before it is told by the record before.
     pub note: Option<String>,
 }
 

@@ -25,7 +25,7 @@ const WAITS = [
 ];
 const ENDED = ["void", "cancelled", "archived", "disabled", "deleted", "voided", "blocked"];
 
-export const badge = (status, isLate = false) => {
+export const badge = (status, isLate = status === "overdue") => {
   const tone = isLate
     ? "late"
     : GOOD.includes(status)

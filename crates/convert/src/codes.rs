@@ -79,6 +79,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("voided", "Y"),
     ("touched", "H"),
     ("settled", "HS"),
+    ("overdue", "HO"),
     ("sealed", "W"),
     ("salesInvoices", "SI"),
     ("creditNotes", "CN"),

@@ -15,6 +15,7 @@ pub mod entry;
 pub mod fiscal_year;
 pub mod item;
 pub mod journal;
+pub mod overdue;
 mod parts;
 pub mod payment;
 pub mod purchase_invoice;

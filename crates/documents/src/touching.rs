@@ -56,9 +56,11 @@ pub(crate) async fn tell(cx: &Cx<'_>) -> Result<()> {
     Ok(())
 }
 
-type Whole = Vec<(RecordId, Shown)>;
+/// Documents with what is to be told of them.
+pub(crate) type Whole = Vec<(RecordId, Shown)>;
 
-async fn of_kind(cx: &Cx<'_>, kind: DocumentKind, rows: Vec<documents::Model>) -> Result<Whole> {
+/// Documents of a kind as they are answered.
+pub(crate) async fn of_kind(cx: &Cx<'_>, kind: DocumentKind, rows: Vec<documents::Model>) -> Result<Whole> {
     match kind {
         DocumentKind::Journal => of::<Journals>(cx, rows).await,
         DocumentKind::ContraEntry => of::<ContraEntries>(cx, rows).await,

@@ -56,7 +56,7 @@ impl JsonSchema for RecordJson {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditActor {
-    /// The user; null for the command line.
+    /// The user; null for the server itself and the command line.
     user_id: Option<UserId>,
     /// The address the request came from; null also where you may not view the audit log.
     address: Option<String>,
@@ -95,8 +95,8 @@ pub struct AuditRecord {
     before: Option<RecordJson>,
     /// The record after.
     after: Option<RecordJson>,
-    /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Null of all that was
-    /// written.
+    /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Of what is overdue, when
+    /// it was due and what is open of it. Null of all that was written.
     note: Option<RecordJson>,
     /// Why none of them is shown, where the record was changed behind the server's back or is damaged; else null.
     problem: Option<String>,
@@ -150,7 +150,9 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
 /// Of documents that were touched: what the log was told of them last, by the place of the record that asks for it.
 async fn told_before(cx: &Cx<'_>, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
     let is_of_another = |row: &&table::Model| {
-        [AuditAction::Touched, AuditAction::Settled].iter().any(|action| *row.action == *action.as_str())
+        [AuditAction::Touched, AuditAction::Settled, AuditAction::Overdue]
+            .iter()
+            .any(|action| *row.action == *action.as_str())
     };
     let touched: Vec<&table::Model> = rows.iter().filter(is_of_another).collect();
     let Some(last) = touched.iter().map(|row| row.sequence).max() else { return Ok(HashMap::new()) };
@@ -272,6 +274,17 @@ pub fn sees_all(cx: &Cx<'_>) -> Result<bool> {
 /// The records of the company in scope that the caller may see: nobody reads the log but through here.
 pub fn records(cx: &Cx<'_>) -> Result<Select<table::Entity>> {
     Ok(table::Entity::find().filter(reach(cx)?))
+}
+
+/// Where the log says of some of these records that this happened to them, in its order.
+pub async fn of_action(
+    cx: &Cx<'_>,
+    action: AuditAction,
+    of: impl IntoIterator<Item = RecordId>,
+) -> Result<Vec<table::Model>> {
+    let of_them = records(cx)?.filter(among(cx, Column::ResourceId, of));
+    let rows = of_them.filter(Column::Action.eq(Word::from(action.as_str()))).order_by_asc(Column::Sequence);
+    Ok(rows.models(&cx.db).await?)
 }
 
 /// A record that was deleted.

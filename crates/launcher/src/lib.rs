@@ -27,6 +27,7 @@ mod log_lines;
 mod logging;
 mod memory;
 mod mount;
+mod new_days;
 mod private;
 mod reseal;
 mod retirement;

@@ -12,7 +12,7 @@ use crate::sight::telemetry;
 use crate::telling::Teller;
 use crate::tenants::{self, Books};
 use crate::tls::{self, Certificate};
-use crate::{admin, demo, front, sight};
+use crate::{admin, demo, front, new_days, sight};
 use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
@@ -119,6 +119,10 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
             .enabled
             .then(|| supervise::keep("what tells webhooks", move || teller.clone().tell(told.clone())))
     };
+    let days = books.clone();
+    let looking = settings
+        .days_every
+        .map(|every| supervise::keep("the look for new days", move || new_days::look(days.clone(), every)));
     let exporting = supervise::keep("what sends traces and logs", telemetry::goes_on);
     let secured = async {
         if let Some(door) = secure {
@@ -135,7 +139,7 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
         books.end_news();
     };
     tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, silenced);
-    drop((reloading, sweeping, telling, exporting));
+    drop((reloading, sweeping, telling, looking, exporting));
     teller.rests().await;
     telemetry::ends().await;
     let begun = stopped.borrow().unwrap_or_else(Instant::now);

@@ -7,7 +7,7 @@ use crate::config::Telling;
 use crate::sight;
 use crate::tenants::Books;
 use courier::{Courier, Outcome, Parcel, Places};
-use ledger_core::database::Alone;
+use ledger_core::database::{Alone, Duty};
 use ledger_core::error::Error;
 use ledger_core::ledger::{Ledger, Letter, Mail, Sent, Then, WebhookOf};
 use ledger_core::news::Listener;
@@ -91,7 +91,7 @@ impl Teller {
         };
         let mut alone = match place.alone.take() {
             Some(alone) => alone,
-            None => ledger.alone().await?,
+            None => ledger.alone(Duty::Webhooks).await?,
         };
         let is_ours = alone.is_ours().await?;
         place.alone = Some(alone);

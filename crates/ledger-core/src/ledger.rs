@@ -12,6 +12,7 @@ mod guessing;
 mod joining;
 mod leave;
 mod migrating;
+mod new_days;
 mod proving;
 mod reading;
 mod resealing;

@@ -83,6 +83,15 @@ enum Engine {
     Postgres(postgres::Engine),
 }
 
+/// What only one process of a database does at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duty {
+    /// To tell webhooks.
+    Webhooks,
+    /// To see to what a new day brings.
+    Days,
+}
+
 /// Who does for a database what only one process may do: it is this one as long as its connection lives, once nobody else is.
 /// Who has SQLite's file open to serve it is alone anyway.
 #[derive(Debug)]
@@ -178,10 +187,10 @@ pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
 
 impl Database {
     /// Lines up for what only one process does at a time.
-    pub async fn alone(&self) -> Result<Alone, DbErr> {
+    pub async fn alone(&self, duty: Duty) -> Result<Alone, DbErr> {
         match &self.engine {
             Engine::Sqlite(_) => Ok(Alone(None)),
-            Engine::Postgres(engine) => Ok(Alone(Some(engine.lines_up().await?))),
+            Engine::Postgres(engine) => Ok(Alone(Some(engine.lines_up(duty).await?))),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::rows::{Step, sent};
 use super::standing::{Ill, Part, Standing, Trying};
-use super::{Answered, Committing, DatabaseOptions, ROWS_READ};
+use super::{Answered, Committing, DatabaseOptions, Duty, ROWS_READ};
 use crate::client;
 use answers::{Answer, Answers};
 use migrations::Sign;
@@ -79,8 +79,13 @@ impl Noting {
 /// A table may be large; whoever changes it is not in a hurry.
 const MIGRATION: Duration = Duration::from_hours(24);
 
-/// What the lock is called of who tells others what happens.
-const ALONE: i64 = 0x0064_7565_7468_6f6f;
+/// What the lock of a duty is called.
+const fn lock_of(duty: Duty) -> i64 {
+    match duty {
+        Duty::Webhooks => 0x0064_7565_7468_6f6f,
+        Duty::Days => 0x0064_7565_7464_6179,
+    }
+}
 /// As long as it may take to say who holds it.
 const GLANCE: Duration = Duration::from_secs(5);
 
@@ -89,6 +94,7 @@ const GLANCE: Duration = Duration::from_secs(5);
 pub struct Turn {
     connection: DatabaseConnection,
     failure: postgres_kit::Failure,
+    duty: Duty,
     is_held: bool,
 }
 
@@ -98,7 +104,7 @@ impl Turn {
         let text = if self.is_held {
             "SELECT true AS held".to_owned()
         } else {
-            format!("SELECT pg_try_advisory_lock({ALONE}) AS held")
+            format!("SELECT pg_try_advisory_lock({}) AS held", lock_of(self.duty))
         };
         let row = self.connection.query_one_raw(Statement::from_string(DbBackend::Postgres, text)).await;
         self.failure.told()?;
@@ -147,9 +153,9 @@ impl Engine {
     }
 
     /// Lines up for the lock of who does what only one process may.
-    pub async fn lines_up(&self) -> Result<Turn, DbErr> {
+    pub async fn lines_up(&self, duty: Duty) -> Result<Turn, DbErr> {
         let (connection, failure) = postgres_kit::proxied(self.0.target(), GLANCE).await?;
-        Ok(Turn { connection, failure, is_held: false })
+        Ok(Turn { connection, failure, duty, is_held: false })
     }
 
     pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {

@@ -40,7 +40,7 @@ use schema::tables::documents as table;
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, Stage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-pub(crate) use standing::{Wanted, days_overdue, due_from, due_to, left, overdue};
+pub(crate) use standing::{Wanted, days_overdue, due_from, due_to, lately_late, left, overdue};
 use std::collections::HashMap;
 pub(crate) use write::{
     Old, check_source, create, delete, found, invalid_state, load, load_source, note_settling, note_touch, remake,

@@ -96,6 +96,14 @@ pub(crate) fn late(cx: &Cx<'_>) -> Result<Condition> {
     Ok(Condition::all().add(is_left()).add(due.lt(cx.today()?)))
 }
 
+/// The same of what was to be settled within so many days before today. Those are looked for by when they were due: few bills
+/// are of any few days.
+pub(crate) fn lately_late(cx: &Cx<'_>, days: i64) -> Result<Condition> {
+    let today = cx.today()?;
+    let in_the_books = Condition::all().add(is_posted()).add(is_left());
+    Ok(in_the_books.add(Column::DueDate.gte(today.plus_days(-days))).add(Column::DueDate.lt(today)))
+}
+
 /// All others.
 fn not_late(cx: &Cx<'_>) -> Result<Condition> {
     let any = Condition::any().add(Column::Stage.is_null()).add(is_left().not());

@@ -107,6 +107,7 @@ const OF_ALL: &[Key] = &[
     list("Webhooks:AllowNetworks"),
     text("Webhooks:Timeout"),
     list("Webhooks:Retries"),
+    text("Events:Every"),
     list("TrustedProxies"),
     text("Shutdown:Grace"),
 ];

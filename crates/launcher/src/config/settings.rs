@@ -253,6 +253,8 @@ pub struct Settings {
     pub telemetry: Telemetry,
     pub cors_origins: Vec<String>,
     pub telling: Telling,
+    /// How often it is looked for days that begin; nothing where nobody looks.
+    pub days_every: Option<Duration>,
     /// Whether there is a page that compares the dialects, and whose it is: everybody's where nobody is named.
     pub compare_enabled: bool,
     pub compare_users: Vec<String>,
@@ -328,6 +330,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let (metrics, telemetry) = (metrics(reader), telemetry(reader));
     let (compare_enabled, compare_users) = (reader.flag("Compare:Enabled"), reader.texts("Compare:Users"));
     let telling = telling(reader);
+    let days_every = reader.duration_or_never("Events:Every");
     let trusted_proxies = reader.networks("TrustedProxies");
     let shutdown_grace = reader.duration("Shutdown:Grace");
     Some(Settings {
@@ -382,6 +385,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         compare_enabled: compare_enabled?,
         compare_users,
         telling: telling?,
+        days_every: days_every?,
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })
@@ -518,6 +522,7 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Webhooks:AllowNetworks", old.telling.networks != new.telling.networks),
         ("Webhooks:Timeout", old.telling.timeout != new.telling.timeout),
         ("Webhooks:Retries", old.telling.retries != new.telling.retries),
+        ("Events:Every", old.days_every != new.days_every),
         ("TrustedProxies", old.trusted_proxies != new.trusted_proxies),
         ("Shutdown:Grace", old.shutdown_grace != new.shutdown_grace),
     ];

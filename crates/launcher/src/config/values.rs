@@ -106,6 +106,14 @@ impl<'m> Reader<'m> {
         self.parsed(name, A_TIME, time)
     }
 
+    /// How often something is done that may never be.
+    pub(super) fn duration_or_never(&mut self, name: &str) -> Option<Option<Duration>> {
+        self.parsed(name, A_TIME_OR_NEVER, |text| match text {
+            "0" | "off" => Some(None),
+            text => time(text).map(Some),
+        })
+    }
+
     /// Several of them, one after the other.
     pub(super) fn durations(&mut self, name: &str) -> Vec<Duration> {
         let mut times = Vec::new();
@@ -237,6 +245,7 @@ fn shown(name: &str, text: &str) -> String {
 }
 
 const A_TIME: &str = "a time such as 30s, 500ms or 2m, at most 24h";
+const A_TIME_OR_NEVER: &str = "a time such as 30s, 500ms or 2m, at most 24h, or off";
 
 fn time(text: &str) -> Option<Duration> {
     let (number, unit) = number_and_unit(text)?;

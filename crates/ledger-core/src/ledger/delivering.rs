@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use ::books::access::{self, Seat};
 use ::books::auth::{UserStatus, user};
 use ::books::cx::{Asked, Cx};
-use ::books::database::Alone;
+use ::books::database::{Alone, Duty};
 use ::books::news::Listener;
 use masters::webhook::post;
 pub use masters::webhook::post::{Letter, Mail, Sent, Then, WebhookOf};
@@ -24,9 +24,9 @@ impl Ledger {
         post::due(&self.database.read, self.clock.now()).await
     }
 
-    /// Lines up to be the process that tells webhooks.
-    pub async fn alone(&self) -> Result<Alone> {
-        Ok(self.database.alone().await?)
+    /// Lines up to be the process that does something.
+    pub async fn alone(&self, duty: Duty) -> Result<Alone> {
+        Ok(self.database.alone(duty).await?)
     }
 
     /// Hears of what is committed in any company.

@@ -1,6 +1,7 @@
 //! A ledger on SQLite, under a clock that the test sets.
 
 mod leave;
+mod new_days;
 
 use super::*;
 use crate::ids::UserId;

@@ -30,7 +30,8 @@ pub struct EventActor {
 pub struct EventData {
     /// The record as it was answered after the change; as it was before, where it is gone.
     pub record: Option<RecordJson>,
-    /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it.
+    /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Of what is overdue, when
+    /// it was due and what is open of it.
     pub note: Option<RecordJson>,
 }
 

@@ -246,6 +246,15 @@ fn values_have_units() {
         let loaded = custom("{}", &[("Shutdown__Grace", text)], &[]);
         assert_eq!(loaded.is_ok(), text.is_empty(), "{text}");
     }
+    for (text, milliseconds) in
+        [("0", None), ("off", None), (" off ", None), ("20ms", Some(20)), ("1m", Some(60_000)), ("", Some(60_000))]
+    {
+        let every = settings("{}", &[("Events__Every", text)]).days_every;
+        assert_eq!(every, milliseconds.map(Duration::from_millis), "{text:?}");
+    }
+    for text in ["never", "0s", "-1", "25h"] {
+        assert!(custom("{}", &[("Events__Every", text)], &[]).is_err(), "{text}");
+    }
     let addresses = [
         ("http://127.0.0.1:0", "127.0.0.1:0"),
         ("0.0.0.0:80", "0.0.0.0:80"),
