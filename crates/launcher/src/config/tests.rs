@@ -143,6 +143,7 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
             timeout: Duration::from_secs(15),
             retries: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map(Duration::from_secs).to_vec(),
         },
+        days_every: Some(Duration::from_mins(1)),
         trusted_proxies: Vec::new(),
         shutdown_grace: Duration::from_secs(30),
     };
