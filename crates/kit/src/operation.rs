@@ -193,6 +193,9 @@ fn shown_as<V: Record>(query: &ListQuery, view: &V) -> Result<Shown> {
 
 type Prepare = fn(&ResourceOperations, Option<&Business>, (Verb, Option<&str>), &[u8]) -> Result<Arc<dyn Prepared>>;
 
+/// When a record was deleted, where it is asked for all the same.
+pub const DELETED_AT: &str = "deletedAt";
+
 /// What was deleted is in the log of changes for good.
 static DELETED_TOO: [Parameter; 1] = [Parameter::new(
     "includeDeleted",
@@ -309,6 +312,11 @@ impl ResourceOperations {
                 None => Box::pin(async move { shown_as(query, &R::get(cx, id).await?) }),
             },
         }
+    }
+
+    /// Whether one may be asked for although it was deleted.
+    pub fn keeps_deleted(&self) -> bool {
+        !self.of_one.is_empty()
     }
 
     /// Whether a record of it is answered with this member.
@@ -486,7 +494,7 @@ impl ResourceOperations {
                     fields.keep(&mut deleted.was);
                 }
                 let members = deleted.was.as_object_mut().ok_or_else(|| Error::internal("a record is an object"))?;
-                members.insert("deletedAt".into(), json!(deleted.at));
+                members.insert(DELETED_AT.into(), json!(deleted.at));
                 Ok(Shown { id, version: deleted.version, json: deleted.was.to_string() })
             }
             found => found,

@@ -25,13 +25,14 @@ use aide::openapi::{
 use examples::Examples;
 use fault::{Fault, faults};
 use indexmap::IndexMap;
+use ledger_core::clock::Instant;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
 use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::named;
-use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
+use ledger_core::resource::operation::{BodyNeed, DELETED_AT, Method, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
@@ -169,11 +170,19 @@ impl Document {
     }
 
     pub fn finish(mut self) -> Value {
+        let beside = self.beside_records();
         for definitions in [self.input.take_definitions(true), self.output.take_definitions(true)] {
             for (name, schema) in definitions {
                 if let Ok(schema) = Schema::try_from(schema) {
                     self.components.schemas.insert(name, schema_object(schema));
                 }
+            }
+        }
+        for (record, members) in beside {
+            let Some(schema) = self.components.schemas.get_mut(&record) else { continue };
+            let properties = schema.json_schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
+            if let Some(properties) = properties.as_object_mut() {
+                properties.extend(members);
             }
         }
         for (name, schema) in &mut self.components.schemas {
@@ -402,6 +411,29 @@ impl Document {
                 }),
             ),
         }
+    }
+
+    /// What a record has beside its own members, by the name of its schema: only who asks for it sees it, and nothing of it is
+    /// taken back.
+    fn beside_records(&mut self) -> Vec<(String, Map<String, Value>)> {
+        let mut all = Vec::new();
+        for resource in registry() {
+            let record = reference_name(&(resource.view_schema)(&mut self.output));
+            let mut members = Map::new();
+            if !resource.expands.is_empty() {
+                members.insert(EXPANDED.to_owned(), self.expanded().to_value());
+            }
+            if resource.keeps_deleted() {
+                let mut when = self.output.subschema_for::<Instant>();
+                when.insert(
+                    "description".into(),
+                    "When it was deleted; there where `includeDeleted` asked for it.".into(),
+                );
+                members.insert(DELETED_AT.to_owned(), when.to_value());
+            }
+            all.push((record, members));
+        }
+        all
     }
 
     /// The records that an answer names, beside it.
