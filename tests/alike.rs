@@ -32,7 +32,9 @@ on_both_engines! {
             if !resource.verbs().any(|verb| verb == Verb::Update) {
                 continue;
             }
-            let all = if stem == "businesses" { vec![serde_json::json!({"id": company.id})] } else { records(&company, stem) };
+            let mut all = if stem == "businesses" { vec![serde_json::json!({"id": company.id})] } else { records(&company, stem) };
+            // Whoever asks for all suites joins a company in each of them meanwhile.
+            all.retain(|record| record["isSystemAdmin"] != true);
             for (place, record) in all.iter().enumerate() {
                 let (dialect, path) = (DIALECTS[place % 2], format!("/{}", record["id"].as_str().unwrap()));
                 let read = company.ask(dialect, "GET", stem, &path, None).expect(200);
