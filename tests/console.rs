@@ -1,11 +1,16 @@
 //! The console is worked in a real browser, as a person would: it speaks dialect B alone, and so it is proof of it.
 
+use crate::demo::PASSWORD as DEMO_PASSWORD;
 use crate::harness::browser::{Browser, ENTER};
+use crate::harness::process::{piped, say_loudly};
 use crate::harness::server::{OWNER_EMAIL, OWNER_PASSWORD, authorised};
 use crate::harness::{Engine, Options, Request, Server};
 use crate::signin::{PASSWORD, added, with_authenticator};
+use crate::tidy::{root, sources};
+use ledger_core::error::Code;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::process::Command;
 
 const DEMO_EMAIL: &str = "demo@duet.example";
 
@@ -339,6 +344,27 @@ fn a_second_factor_is_asked_for_and_no_company_is_no_dead_end() {
     browser.wait("document.querySelector('h1').textContent === 'Which company?'");
 }
 
+/// The picture of it, as somebody else's program reads it.
+#[test]
+fn an_authenticator_reads_the_secret_off_the_page() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    let browser = &desk.browser;
+    desk.go("/account");
+    desk.press("#begin-factor");
+    browser.fill("dialog [name=currentPassword]", DEMO_PASSWORD);
+    desk.press("dialog button[type=submit]");
+    browser.wait("document.querySelector('dialog svg.qr')");
+    let address = browser.run("return document.querySelector('dialog a[href^=otpauth]').getAttribute('href')");
+    let read = "base64 -d | zbarimg --nodbus --quiet --raw -";
+    if Command::new("zbarimg").arg("--version").output().is_err() {
+        let required = std::env::var("DUET_TEST_BROWSER").is_ok_and(|value| value == "required");
+        assert!(!required, "DUET_TEST_BROWSER=required, and there is no zbarimg here");
+        return say_loudly("SKIPPED: zbarimg is not installed");
+    }
+    let said = piped("sh", &["-c", read], &browser.picture()).expect("sh");
+    assert_eq!(said.trim_end(), address.as_str().unwrap());
+}
+
 #[test]
 fn a_report_leads_to_what_it_is_made_of() {
     let server = Server::demo();
@@ -494,6 +520,38 @@ fn the_console_speaks_german_as_well() {
     browser.fill(".grid [name=unitPrice]", "1.234,56");
     browser.wait("document.querySelector('.preview .sum dd')?.textContent.startsWith('1.469,13')");
     desk.is_quiet(&[]);
+    // So is what the server refuses.
+    browser.fill(".grid [name=quantity]", "0,00000001");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.grid [aria-invalid=true]')");
+    let wrong = desk.text(".wrong ul");
+    assert!(wrong.contains("höchstens 6 Nachkommastellen"), "{wrong}");
+    desk.is_quiet(&["400"]);
+}
+
+/// What the console puts into German is what the server says: a sentence that was worded anew is noticed here.
+#[test]
+fn what_is_said_in_german_is_said_by_the_server() {
+    let said: String = sources("crates").into_iter().map(|(_, text)| text).collect();
+    let texts = std::fs::read_to_string(root().join("crates/console/web/refusals.js")).unwrap();
+    let english = |line: &str| Some(line.strip_prefix("  [\"")?.split_once("\", \"")?.0.to_owned());
+    let patterns: Vec<String> = texts.lines().filter_map(english).collect();
+    assert!(patterns.len() > 60, "{patterns:?}");
+    for pattern in patterns {
+        // As far as no figure stands in it, nor one of several words.
+        let words = pattern.replace("(?:comes? to)", "comes to").replace("comes?", "come");
+        let parts: Vec<&str> =
+            words.split(['(', ':', '.', '[', '\\', ')', '?', '+', '*', '|']).map(str::trim).collect();
+        let longest = parts.iter().max_by_key(|part| part.len()).unwrap();
+        assert!(longest.len() > 5 && said.contains(*longest), "nobody says {longest:?} of {pattern:?}");
+    }
+    let codes = texts.split_once("const CODES = {").unwrap().1.split_once("};").unwrap().0;
+    let codes: Vec<&str> =
+        codes.lines().filter_map(|line| line.trim().split_once(": \"")).map(|(code, _)| code).collect();
+    assert!(codes.len() > 20, "{codes:?}");
+    for code in codes {
+        assert!(Code::ALL.iter().any(|known| known.as_str() == code), "{code}");
+    }
 }
 
 #[test]
@@ -506,7 +564,7 @@ fn the_console_is_there_where_its_dialect_is() {
         let front = page(&there, "/").expect(200);
         let policy = front.header("content-security-policy").unwrap();
         assert!(!policy.contains("unsafe") && policy.contains("require-trusted-types-for 'script'"), "{policy}");
-        assert!(!front.text.contains(DEMO_EMAIL) && !front.text.contains("two voices"), "no demo, no user of it");
+        assert!(!front.text.contains(DEMO_EMAIL) && !front.text.contains(DEMO_PASSWORD), "no demo, no user of it");
         for name in ["/main.js", "/german.js"] {
             let start = front.text.find("/console/").unwrap();
             let folder = front.text[start..].split(name).next().unwrap().split('"').next().unwrap();

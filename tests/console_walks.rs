@@ -13,6 +13,10 @@ fn an_order_to_a_receipt(desk: &Desk) {
     browser.wait("document.querySelector('.grid [name=unitPrice]').value");
     browser.fill(".grid [name=quantity]", "3");
     browser.wait("document.querySelector('.preview .sum dd')");
+    // What a line comes to stands beside it, and is what all of them come to, where there is one.
+    browser.wait(
+        "document.querySelector('.grid .comes').textContent === document.querySelector('.preview dl dd').textContent",
+    );
     desk.press("#posted");
     browser.wait("document.querySelector('#act-deliver')");
     let order = desk.record()["number"].as_str().unwrap().to_owned();
@@ -22,6 +26,12 @@ fn an_order_to_a_receipt(desk: &Desk) {
     browser.wait("document.querySelector('#act-settle')");
     desk.press("#act-settle");
     browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
+    // The amount is what is settled, as long as nobody types another.
+    browser.fill(".settle input", "1.5");
+    browser.wait("document.querySelector('[name=amount]').value === '1.5'");
+    desk.press(".settle button");
+    browser.wait("document.querySelector('[name=amount]').value === document.querySelector('.settle input').value");
+    assert_ne!(browser.run("return document.querySelector('[name=amount]').value"), json!("1.5"));
     desk.pick("[name=accountId]", "1010");
     browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
     desk.press("#posted");
@@ -103,6 +113,17 @@ fn a_month_is_closed(desk: &Desk) {
         "/\\/locks\\/[^/]+$/.test(location.pathname) && !location.pathname.endsWith('/new') && {THERE}"
     ));
     assert_eq!(desk.record()["lockDate"], end);
+    // What is to stay locked stands in the next one already; to open it is asked for once more.
+    desk.go("/locks/new");
+    browser.wait(&format!("document.querySelector('[name=lockDate]').value === '{end}'"));
+    desk.day("[name=lockDate]", "2020-01-31");
+    desk.press("#save");
+    browser.wait("document.querySelector('dialog .grave')");
+    desk.press("dialog button[type=button]");
+    browser.wait("!document.querySelector('dialog')");
+    assert!(browser.run("return location.pathname").as_str().unwrap().ends_with("/locks/new"));
+    desk.press("#cancel");
+    browser.wait(&format!("location.pathname.endsWith('/locks') && {THERE}"));
 
     desk.go("/journals/new");
     desk.day("[name=date]", end);
@@ -115,7 +136,10 @@ fn a_month_is_closed(desk: &Desk) {
     let said = browser.run(
         "const date = document.querySelector('[name=date]'); return document.getElementById(date.getAttribute('aria-describedby')).textContent",
     );
-    assert!(said.as_str().unwrap().contains(end), "{said}");
+    let shown = browser.run(&format!(
+        "return new Intl.DateTimeFormat(navigator.language, {{dateStyle: 'medium', timeZone: 'UTC'}}).format(Date.parse('{end}'))"
+    ));
+    assert!(said.as_str().unwrap().contains(shown.as_str().unwrap()), "{said} says {shown}");
     // It is not lost: whoever comes back goes on with it.
     desk.go("");
     desk.go("/journals/new");

@@ -6,7 +6,7 @@ use ledger_core::resource::named;
 use serde_json::Value;
 
 const EMAIL: &str = "demo@duet.example";
-const PASSWORD: &str = "two voices, one book";
+pub(crate) const PASSWORD: &str = "two voices, one book";
 
 fn demo(engine: Engine, words: &[&str]) -> Option<Server> {
     let arguments = words.iter().map(|word| (*word).to_owned()).collect();

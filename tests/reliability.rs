@@ -180,7 +180,7 @@ fn a_first_start_makes_one_user_and_tells_its_password_once() {
 #[test]
 fn the_demo_starts_with_companies_to_look_at() {
     let server = Server::demo();
-    let token = server.login("demo@duet.example", "two voices, one book");
+    let token = server.login("demo@duet.example", crate::demo::PASSWORD);
     let request = crate::harness::server::authorised(Request::new("GET", "/b/api/businesses"), &token);
     let listed = server.send(&request).expect(200).json();
     let with_a_story = listed["items"].as_array().unwrap().iter().filter(|one| one["tags"][0] == "demo");

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The Rust files of a folder, with their text.
-fn sources(folder: &str) -> Vec<(String, String)> {
+pub fn sources(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut waiting = vec![root().join(folder)];
     while let Some(folder) = waiting.pop() {

@@ -7,6 +7,7 @@ import { h, replace } from "./dom.js";
 import { time } from "./format.js";
 import { knowCompanies } from "./frame.js";
 import { badge, facts, heading, section } from "./parts.js";
+import { qr } from "./qr.js";
 import { go } from "./route.js";
 import { label, t } from "./texts.js";
 
@@ -44,8 +45,9 @@ const showCodes = (codes, again) =>
 function confirmFactor({ secret, uri }, again) {
   question({
     title: t("A second factor"),
-    about: t("Type this secret into your authenticator, or open the address on the device that has it. Then give the code that it shows."),
+    about: t("Let your authenticator read this code, type the secret into it, or open the address on the device that has it. Then give the code that it shows."),
     fields: [
+      qr(uri, t("The secret, for an authenticator to read")),
       h("p", {}, h("code", { class: "secret" }, secret.replace(/(.{4})/g, "$1 ").trim())),
       h("p", { class: "small" }, h("a", { href: uri }, t("Open in an authenticator on this device"))),
       field("code", t("Code"), { inputmode: "numeric", autocomplete: "one-time-code" }),

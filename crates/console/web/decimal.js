@@ -1,4 +1,5 @@
-// Amounts are decimal texts from the wire to the screen and back. Nothing here reckons with them.
+// Amounts are decimal texts from the wire to the screen and back. Nothing here reckons with them, but for a sum of what somebody
+// types, to the last digit: the server has the last word.
 
 /** A number as it came, to the last digit. */
 export class Decimal {
@@ -38,6 +39,20 @@ export function read(text) {
 /** JSON again, with numbers as they were. */
 export function write(value, indent) {
   return JSON.stringify(value, null, indent).replace(/"\uF8FF(-?\d+(?:\.\d+)?)\uF8FF"/g, "$1");
+}
+
+/** The sum of some amounts; nothing where one of them is no number. */
+export function sum(amounts) {
+  if (!amounts.every(isDecimal)) return null;
+  const places = Math.max(0, ...amounts.map(({ text }) => text.split(".")[1]?.length ?? 0));
+  const units = ({ text }) => {
+    const [whole, rest = ""] = text.split(".");
+    return BigInt(whole + rest.padEnd(places, "0"));
+  };
+  const all = amounts.reduce((before, one) => before + units(one), 0n);
+  const digits = String(all < 0n ? -all : all).padStart(places + 1, "0");
+  const at = digits.length - places;
+  return new Decimal(`${all < 0n ? "-" : ""}${digits.slice(0, at)}${places > 0 ? `.${digits.slice(at)}` : ""}`);
 }
 
 /** A count, such as of records. Never an amount. */

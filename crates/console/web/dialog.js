@@ -2,6 +2,7 @@
 
 import { Refused } from "./api.js";
 import { fresh, h, icon } from "./dom.js";
+import { refusal, refused } from "./refusals.js";
 import { label, t } from "./texts.js";
 
 /** Says what went wrong, in the reader's words where the server's would not help. */
@@ -14,9 +15,9 @@ export function explain(error) {
     precondition_failed: t("Somebody else has changed this meanwhile."),
     rate_limited: t("Too many requests at once. Try again in a minute."),
   }[error.code];
-  const told = Object.entries(error.errors).map(([field, messages]) => `${label(field.split(".").at(-1))}: ${messages.join("; ")}`);
+  const told = Object.entries(error.errors).map(([field, messages]) => `${label(field.split(".").at(-1))}: ${messages.map(refusal).join("; ")}`);
   if (error.status === 404 && error.code === null) return t("This server does not serve dialect B any more.");
-  return [known ?? error.message, ...told].join("\n");
+  return [known ?? refused(error.code, error.message), ...told].join("\n");
 }
 
 /** A word at the edge of the page, which is read aloud as well. */

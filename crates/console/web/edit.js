@@ -1,6 +1,6 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
-import { Refused, ask, list, newKey } from "./api.js";
+import { Refused, ask, newKey } from "./api.js";
 import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
 import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
@@ -14,6 +14,8 @@ import { heading, postings, trailTo, waiting } from "./parts.js";
 import { RESOURCES } from "./resources.js";
 import { go, here, onLeave, path } from "./route.js";
 import { bodyOf } from "./schema.js";
+import { settling } from "./settling.js";
+import { daysOf, lockInForce, sure } from "./sure.js";
 import { label, t, word } from "./texts.js";
 
 /** What is shown once and never again. */
@@ -52,95 +54,6 @@ function withoutOldTax(body, before) {
   return body;
 }
 
-/** Invoices and bills that a receipt or payment may settle, each with what of it is paid. */
-function settling(form, first, changed) {
-  const place = h("div", {});
-  const fields = new Map();
-  let party = null;
-  const draw = async () => {
-    const chosen = form.fields.get("partyId")?.get() ?? null;
-    if (chosen === party) return;
-    party = chosen;
-    fields.clear();
-    if (party === null) return void replace(place);
-    let items;
-    try {
-      items = (await list(`parties/${party}/open-items`, { pageSize: 100 })).items;
-    } catch (error) {
-      return void fault(error);
-    }
-    const settles = form.segment === "receipts" ? ["salesInvoice", "debitNote"] : ["purchaseInvoice", "creditNote"];
-    const open = items.filter((one) => settles.includes(one.type));
-    const row = (item) => {
-      const input = h("input", {
-        type: "text",
-        inputmode: "decimal",
-        class: "amount",
-        "aria-label": t("Settle of {number}", { number: item.documentNumber }),
-        value: first?.targetId === item.id ? shown(first.amount ?? item.openAmount.size) : "",
-        oninput: changed,
-      });
-      fields.set(item, input);
-      const all = h(
-        "button",
-        {
-          type: "button",
-          onclick: () => {
-            input.value = shown(item.openAmount.size);
-            changed();
-          },
-        },
-        t("All"),
-      );
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, item.documentNumber),
-        h("td", { "data-label": label("dueDate") }, date(item.dueDate)),
-        h("td", { class: "figure", "data-label": t("Open") }, money(item.openAmount.size, item.currency)),
-        h("td", { class: "figure", "data-label": t("Settles") }, h("div", { class: "settle" }, input, all)),
-      );
-    };
-    replace(
-      place,
-      h(
-        "section",
-        { class: "card" },
-        h("h2", {}, t("What it settles")),
-        open.length === 0
-          ? h("p", { class: "quiet" }, t("Nothing of this party is open. The amount stays as an advance."))
-          : h(
-              "div",
-              { class: "scroll" },
-              h(
-                "table",
-                { class: "list" },
-                h(
-                  "thead",
-                  {},
-                  h(
-                    "tr",
-                    {},
-                    h("th", { scope: "col" }, t("Document")),
-                    h("th", { scope: "col" }, label("dueDate")),
-                    h("th", { scope: "col", class: "figure" }, t("Open")),
-                    h("th", { scope: "col", class: "figure" }, t("Settles")),
-                  ),
-                ),
-                h("tbody", {}, open.map(row)),
-              ),
-            ),
-      ),
-    );
-    changed();
-  };
-  const read = () =>
-    [...fields]
-      .filter(([, input]) => input.value.trim() !== "")
-      .map(([item, input]) => ({ targetId: item.id, targetType: item.type, amount: amount(input.value) }));
-  return { place, draw, read };
-}
-
 export function totals(record, unit) {
   const row = (name, value, isSum) =>
     value === null || value === undefined || (!isSum && value.isZero)
@@ -165,9 +78,10 @@ export async function editView(main, segment, id, taken = null) {
   const known = RESOURCES[segment];
   replace(main, waiting());
   const isNew = id === null;
-  const [schema, found] = await Promise.all([
+  const [schema, found, inForce] = await Promise.all([
     bodyOf(`${known.stem}${isNew ? "Create" : "Update"}`),
     isNew ? null : ask("GET", `/${segment}/${id}`),
+    segment === "locks" ? lockInForce() : null,
   ]);
   if (schema === null)
     return void replace(main, heading(label(known.stem)), h("p", {}, t("This cannot be changed; what is there stays.")));
@@ -177,6 +91,8 @@ export async function editView(main, segment, id, taken = null) {
   const start = before ?? {
     ...(known.isDocument ? { date: today() } : {}),
     ...known.start,
+    // A new lock takes the place of the one before: what is to stay locked stands in it already.
+    ...(inForce ? daysOf(inForce) : {}),
     ...(segment === "businesses" ? {} : given),
   };
   if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
@@ -194,6 +110,7 @@ export async function editView(main, segment, id, taken = null) {
     lineField: known.lineField ?? "lines",
     lineColumns: known.lines ?? [],
     linesTitle: known.linesTitle,
+    comesTo: known.comesTo,
     firstLines: known.firstLines,
     hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
     narrow: (name) =>
@@ -242,6 +159,7 @@ export async function editView(main, segment, id, taken = null) {
     const lacks = (schema.required ?? []).filter(
       (name) => [null, undefined].includes(form.read()[name]) || form.read()[name].length === 0,
     );
+    if (lacks.length > 0) form.showSums?.([]);
     if (lacks.length > 0)
       return void replace(
         preview,
@@ -258,16 +176,19 @@ export async function editView(main, segment, id, taken = null) {
       });
       if (mine !== turn) return;
       const unit = data.currency ?? currency();
+      form.showSums?.(data.lines, unit);
       replace(
         preview,
         h("h2", {}, t("What it comes to")),
         totals(data, unit),
+        data.dueDate ? h("p", { class: "quiet" }, t("Due on {date}", { date: date(data.dueDate) })) : null,
         data.postings?.length > 0
           ? [h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book"))]
           : h("p", { class: "quiet small" }, t("Nothing is booked by it.")),
       );
     } catch (error) {
       if (mine !== turn || error.name === "AbortError") return;
+      form.showSums?.([]);
       const missing = error instanceof Refused ? Object.keys(error.errors).length : 0;
       replace(
         preview,
@@ -301,7 +222,7 @@ export async function editView(main, segment, id, taken = null) {
   let said = null;
   const save = async (status, merged = null, than = null) => {
     const body = merged ? dressed(merged, status, than) : read(status);
-    if (segment === "api-keys" && !body.scopes?.length && !(await mayDoAll())) return;
+    if (!(await sure(segment, body, inForce))) return;
     const text = write(body);
     if (said !== null && said !== text) key = newKey();
     said = text;
@@ -448,23 +369,6 @@ export async function editView(main, segment, id, taken = null) {
   await settle?.draw();
   if (known.isDocument) rehearse();
 }
-
-/** A key of which no rights are said has all of them: that is asked for once more. */
-const mayDoAll = () =>
-  new Promise((answer) => {
-    dialog({
-      title: t("A key that may do all that you may?"),
-      body: h("p", {}, t("No rights are chosen. Whoever has this key may do everything in your name.")),
-      confirm: t("Make it so"),
-      isGrave: true,
-      cancel: t("Choose rights"),
-      act: async (close) => {
-        answer(true);
-        close();
-      },
-      closed: () => answer(false),
-    });
-  });
 
 const postWord = (segment) => (["sales-orders", "purchase-orders"].includes(segment) ? t("Confirm the order") : t("Post"));
 

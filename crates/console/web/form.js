@@ -2,8 +2,9 @@
 
 import { Decimal } from "./decimal.js";
 import { fresh, h, icon } from "./dom.js";
-import { amount, typed } from "./format.js";
+import { amount, money, typed } from "./format.js";
 import { picker } from "./picker.js";
+import { refusal } from "./refusals.js";
 import { leadsTo } from "./resources.js";
 import { label, t, word } from "./texts.js";
 
@@ -163,9 +164,10 @@ export class Form {
     changed,
     isNew,
     linesTitle,
+    comesTo = null,
     firstLines = 1,
   }) {
-    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle });
+    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, comesTo });
     /** How many empty lines a new document begins with. */
     this.firstLines = isNew ? firstLines : 0;
     this.value = value;
@@ -271,6 +273,7 @@ export class Form {
         : Object.keys(inner).filter(simple).slice(0, 8);
     const body = h("tbody");
     const rows = [];
+    const hasSums = isMain && this.comesTo !== null;
     const add = (record, focus) => {
       const row = { record: record ?? {}, cells: [], key: fresh("row") };
       const cells = columns.map((name) => {
@@ -293,7 +296,8 @@ export class Form {
         },
         icon("close"),
       );
-      const element = h("tr", {}, cells, h("td", { class: "act" }, remove));
+      row.comes = hasSums ? h("td", { class: "figure comes", "data-label": label(this.comesTo) }) : null;
+      const element = h("tr", {}, cells, row.comes, h("td", { class: "act" }, remove));
       rows.push(row);
       body.append(element);
       if (focus) row.cells[0].input.focus();
@@ -305,18 +309,22 @@ export class Form {
       Object.defineProperty(this, "rows", { get: () => rows.map((row) => row.cells), configurable: true });
       while (rows.length < this.firstLines) add();
     } else if (this.isNew && rows.length === 0 && this.main.includes(path)) add();
-    const read = () =>
-      rows
-        .map((row) => {
-          const record = {};
-          for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;
-          for (const cell of row.cells) {
-            const next = cell.get();
-            if (next !== null || name in row.record) record[cell.name] = next;
-          }
-          return Object.fromEntries(Object.entries(record).filter(([key, one]) => one !== null || row.record[key] !== undefined));
-        })
-        .filter((record) => Object.values(record).some((one) => one !== null && !(Array.isArray(one) && one.length === 0)));
+    const said = (row) => {
+      const record = {};
+      for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;
+      for (const cell of row.cells) {
+        const next = cell.get();
+        if (next !== null || name in row.record) record[cell.name] = next;
+      }
+      return Object.fromEntries(Object.entries(record).filter(([key, one]) => one !== null || row.record[key] !== undefined));
+    };
+    const isSaid = (record) => Object.values(record).some((one) => one !== null && !(Array.isArray(one) && one.length === 0));
+    const read = () => rows.map(said).filter(isSaid);
+    if (hasSums)
+      this.showSums = (lines, unit) => {
+        const sums = lines.map((line) => line[this.comesTo]);
+        for (const row of rows) row.comes.textContent = isSaid(said(row)) ? money(sums.shift(), unit) : "";
+      };
     const name = path;
     const faultId = fresh("grid");
     const fault = h("span", { class: "fault", id: faultId, hidden: true });
@@ -350,6 +358,7 @@ export class Form {
             columns.map((column) =>
               h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column)),
             ),
+            hasSums ? h("th", { scope: "col", class: "figure" }, label(this.comesTo)) : null,
             h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Remove"))),
           ),
         ),
@@ -417,7 +426,7 @@ export class Form {
     this.clear();
     const listed = Object.entries(errors).map(([path, messages]) => {
       const field = this.find(path);
-      const text = messages.join("; ");
+      const text = messages.map(refusal).join("; ");
       if (field?.fault) {
         field.fault.textContent = text;
         field.fault.hidden = false;

@@ -186,6 +186,19 @@ function top(redraw) {
   );
 }
 
+/** What is open over the page closes by Escape, or by a click beside it. */
+function closeMenu({ key, target }) {
+  if (key && key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!key && menu.contains(target)) continue;
+    menu.open = false;
+    if (key) menu.querySelector("summary").focus();
+  }
+  if (key) document.querySelector(".shell.open")?.classList.remove("open");
+}
+document.addEventListener("keydown", closeMenu);
+document.addEventListener("pointerdown", closeMenu);
+
 export function toggleMenu() {
   document.querySelector(".shell").classList.toggle("open");
 }

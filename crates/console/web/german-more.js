@@ -17,6 +17,14 @@ export const MORE = {
   "All {count} rows hang together.": "Alle {count} Zeilen hängen zusammen.",
   "Among the latest {count} of each kind.": "Unter den letzten {count} jeder Art.",
   "Answer": "Antwort",
+  "Open what was locked?": "Öffnen, was gesperrt war?",
+  "Until now it is locked until these days, and this lock ends earlier or not at all:":
+    "Bisher ist bis zu diesen Tagen gesperrt, und diese Sperre endet früher oder nennt keinen Tag:",
+  "Open it": "Öffnen",
+  "Lock it for good?": "Endgültig sperren?",
+  "Nobody can post until this day any more, and nobody can open it again:":
+    "Bis zu diesem Tag kann niemand mehr buchen, und niemand kann das wieder öffnen:",
+  "Lock for good": "Endgültig sperren",
   "As a table": "Als Tabelle",
   "As it was": "Wie es war",
   "At the command line": "Auf der Befehlszeile",
@@ -135,8 +143,9 @@ export const MORE = {
   "This server": "Dieser Server",
   "Throw it away": "Wegwerfen",
   "Today": "Heute",
-  "Type this secret into your authenticator, or open the address on the device that has it. Then give the code that it shows.":
-    "Tippen Sie dieses Geheimnis in Ihren Authentikator, oder öffnen Sie die Adresse auf dem Gerät, das ihn hat. Geben Sie dann den Code an, den er zeigt.",
+  "Let your authenticator read this code, type the secret into it, or open the address on the device that has it. Then give the code that it shows.":
+    "Lassen Sie Ihre Authenticator-App diesen Code lesen, tippen Sie das Geheimnis ein, oder öffnen Sie die Adresse auf dem Gerät, das sie hat. Geben Sie dann den Code an, den sie zeigt.",
+  "The secret, for an authenticator to read": "Das Geheimnis, zum Lesen für eine Authenticator-App",
   "Webhooks that failed": "Webhooks, die ausfielen",
   "What": "Was",
   "What concerns the whole server is done where it runs, not over the API.":

@@ -63,6 +63,10 @@ export const GERMAN = {
   "Dialect {letter} has no such request.": "Dialekt {letter} kennt diese Anfrage nicht.",
   "Document": "Beleg",
   "Done: {what}.": "Erledigt: {what}.",
+  "Sort by": "Sortieren nach",
+  "{column}, ascending": "{column}, aufsteigend",
+  "{column}, descending": "{column}, absteigend",
+  "Due on {date}": "Fällig am {date}",
   "Double-entry accounting: one set of books, two ways to speak to it.":
     "Doppelte Buchführung: ein Satz Bücher, zwei Arten, mit ihm zu sprechen.",
   "Drafts: {what}": "Entwürfe: {what}",

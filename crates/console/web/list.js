@@ -3,7 +3,7 @@
 import { list } from "./api.js";
 import { saveList } from "./csv.js";
 import { h, later, replace } from "./dom.js";
-import { fault } from "./dialog.js";
+import { explain, fault } from "./dialog.js";
 import { may, noun } from "./frame.js";
 import { cell, empty, heading, isFigure, waiting } from "./parts.js";
 import { picker } from "./picker.js";
@@ -106,10 +106,15 @@ export async function listView(main, segment) {
       const page = await (early ?? asked());
       early = null;
       if (!results.isConnected) return;
+      // Who sorted or turned the page by the keyboard goes on from there.
+      const held = results.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
       replace(results, page.items.length === 0 ? nothing() : drawn(page), page.total > 0 ? pager(page) : null);
+      const again = (which) => results.querySelector(`${which}:enabled`);
+      if (held) (again(`[data-keep="${held}"]`) ?? again(".pager button"))?.focus();
+      drawOrder();
     } catch (error) {
       early = null;
-      replace(results, empty(error.message));
+      replace(results, empty(explain(error)));
       fault(error);
     }
   };
@@ -139,6 +144,34 @@ export async function listView(main, segment) {
         statuses.map((one) => chip(one, word(one))),
       );
   };
+  /** By what a column is sorted that shows something else, and whether it can be. */
+  const orderOf = (name) => {
+    const by = { totalDebit: "total", amount: sortable.includes("amount") ? "amount" : "total" }[name] ?? name;
+    return sortable.includes(by) ? by : null;
+  };
+  /** Where the heads of columns have no room. */
+  const order = h("select", {
+    class: "sort-by",
+    id: "sort-by",
+    "aria-label": t("Sort by"),
+    onchange: (event) => {
+      state.sort = event.target.value;
+      changed();
+    },
+  });
+  const drawOrder = () => {
+    const names = columns.filter(orderOf).map((name) => [orderOf(name), name]);
+    const now = (state.sort ?? "").replace("-", "");
+    if (now !== "" && !names.some(([by]) => by === now)) names.unshift([now, now]);
+    const choice = (value, text) => h("option", { value, selected: value === state.sort }, text);
+    replace(
+      order,
+      names.map(([by, name]) => [
+        choice(by, t("{column}, ascending", { column: label(name) })),
+        choice(`-${by}`, t("{column}, descending", { column: label(name) })),
+      ]),
+    );
+  };
   const isFiltered = () => Object.entries(state).some(([name, value]) => !["sort", "page"].includes(name) && value);
   const nothing = () => {
     if (isFiltered())
@@ -152,9 +185,8 @@ export async function listView(main, segment) {
   const drawn = (page) => {
     const figures = new Set(columns.filter((name) => isFigure(name, page.items)));
     const head = (name) => {
-      const by = { totalDebit: "total", amount: sortable.includes("amount") ? "amount" : "total" }[name] ?? name;
-      const isBy = sortable.includes(by);
-      const now = state.sort === by ? "ascending" : state.sort === `-${by}` ? "descending" : null;
+      const by = orderOf(name);
+      const now = by === null ? null : state.sort === by ? "ascending" : state.sort === `-${by}` ? "descending" : null;
       const turn = () => {
         state.sort =
           now === "ascending" ? `-${by}` : now === "descending" ? by : figures.has(name) || name === "date" ? `-${by}` : by;
@@ -163,7 +195,7 @@ export async function listView(main, segment) {
       return h(
         "th",
         { scope: "col", class: figures.has(name) ? "figure" : null, "aria-sort": now },
-        isBy ? h("button", { type: "button", class: "sort", onclick: turn }, label(name)) : label(name),
+        by ? h("button", { type: "button", class: "sort", "data-keep": by, onclick: turn }, label(name)) : label(name),
       );
     };
     const row = (record) => {
@@ -214,6 +246,7 @@ export async function listView(main, segment) {
           type: "button",
           disabled: to < 1 || to > page.pages,
           "aria-label": name,
+          "data-keep": text,
           onclick: () => {
             state.page = String(to);
             show();
@@ -285,7 +318,7 @@ export async function listView(main, segment) {
   replace(
     main,
     heading(title, { actions }),
-    h("div", { class: "toolbar" }, h("div", { class: "search-in" }, search), chips, menu),
+    h("div", { class: "toolbar" }, h("div", { class: "search-in" }, search), chips, order, menu),
     filterBox,
     results,
   );

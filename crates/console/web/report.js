@@ -9,6 +9,7 @@ import { date, figure, monthAndYear, monthEdge, monthsEnd, now, shown, time, tod
 import { business } from "./frame.js";
 import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
+import { refusal, refused } from "./refusals.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
 import { label, language, spoken, t, word } from "./texts.js";
@@ -196,7 +197,7 @@ function asking(offer, state, run) {
     for (const [name, one] of fields) {
       const messages = errors[name];
       one.wrong.hidden = !messages;
-      one.wrong.textContent = messages?.join("; ") ?? "";
+      one.wrong.textContent = messages?.map(refusal).join("; ") ?? "";
       if (messages) {
         one.input.setAttribute("aria-invalid", "true");
         one.input.setAttribute("aria-describedby", one.wrong.id);
@@ -442,7 +443,7 @@ export async function reportView(main, name) {
       if (report.pagination) replace(pages, pager(report.pagination));
     } catch (error) {
       questions.showFaults(error.errors ?? {});
-      replace(results, empty(error.message));
+      replace(results, empty(refused(error.code, error.message)));
       if (!error.errors || Object.keys(error.errors).length === 0) fault(error);
     }
   };

@@ -5,6 +5,7 @@ const TRADE = {
   main: ["partyId", "date", "reference"],
   lines: ["itemId", "description", "quantity", "unitPrice", "discountPercent", "taxCodeId"],
   shown: ["description", "quantity", "unit", "unitPrice", "discountPercent", "taxCodeId", "netAmount"],
+  comesTo: "netAmount",
 };
 const MONEY = {
   linesTitle: "Straight to accounts, without a document",
@@ -67,6 +68,7 @@ export const RESOURCES = {
     after: ["kind", "supplierDeliveryNumber"],
     lines: ["itemId", "description", "quantity", "unitCost"],
     shown: ["description", "quantity", "unit", "unitCost", "costAmount"],
+    comesTo: "costAmount",
     columns: ["number", "date", "partyName", "supplierDeliveryNumber", "status"],
     lineState: ["billedQuantity", "returnedQuantity"],
     supplier: true,

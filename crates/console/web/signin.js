@@ -3,6 +3,7 @@
 import { Refused, acceptInvitation, left, signIn, signedIn, who } from "./api.js";
 import { dialog, tell } from "./dialog.js";
 import { fresh, h } from "./dom.js";
+import { refused } from "./refusals.js";
 import { setup } from "./setup.js";
 import { t } from "./texts.js";
 
@@ -86,7 +87,7 @@ export function signInPage(done) {
       done();
     } catch (error) {
       wrong.textContent =
-        error.code === "offline" ? t("The server cannot be reached. Nothing was lost; try again in a moment.") : error.message;
+        error.code === "offline" ? t("The server cannot be reached. Nothing was lost; try again in a moment.") : refused(error.code, error.message);
       wrong.hidden = false;
       button.disabled = false;
     }
