@@ -119,6 +119,7 @@ fn a_month_is_closed(desk: &Desk) {
     desk.day("[name=lockDate]", "2020-01-31");
     desk.press("#save");
     browser.wait("document.querySelector('dialog .grave')");
+    assert_eq!(browser.run("return document.activeElement.matches('dialog button[type=button]')"), json!(true));
     desk.press("dialog button[type=button]");
     browser.wait("!document.querySelector('dialog')");
     assert!(browser.run("return location.pathname").as_str().unwrap().ends_with("/locks/new"));

@@ -73,6 +73,9 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
     closed?.();
   });
   document.body.append(box);
+  // Whoever answers begins with the first field. Where there is none, Enter does nothing that cannot be taken back.
+  const first = form.querySelector(".dialog-body :is(input, select, textarea)") ?? (isGrave ? buttons.lastChild : null);
+  if (first) first.autofocus = true;
   box.showModal();
   return box;
 }

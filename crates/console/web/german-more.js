@@ -41,7 +41,7 @@ export const MORE = {
   "Dialects": "Dialekte",
   "Digest of the ledger": "Prüfsumme des Hauptbuchs",
   "Each of these is good once, where your authenticator is not at hand. Keep them in a safe place.":
-    "Jeder dieser Codes gilt einmal, wenn Ihr Authentikator nicht zur Hand ist. Bewahren Sie sie sicher auf.",
+    "Jeder dieser Codes gilt einmal, wenn Ihre Authenticator-App nicht zur Hand ist. Bewahren Sie sie sicher auf.",
   "Each row is sealed to the one before: one that was changed or taken out is seen.":
     "Jede Zeile ist an die vorige gesiegelt: Wird eine geändert oder entfernt, sieht man es.",
   "Empty it": "Leeren",
@@ -92,7 +92,7 @@ export const MORE = {
     "Noch ist nichts gebucht. Was Sie buchen, zeigt sich hier, Monat für Monat.",
   "Nothing stands in it yet.": "Noch steht nichts darin.",
   "One way": "Auf einem Weg",
-  "Open in an authenticator on this device": "In einem Authentikator auf diesem Gerät öffnen",
+  "Open in an authenticator on this device": "In einer Authenticator-App auf diesem Gerät öffnen",
   "Open the account": "Konto eröffnen",
   "Operating a server": "Einen Server betreiben",
   "Operation": "Vorgang",
@@ -111,7 +111,7 @@ export const MORE = {
   "Set the day": "Tag festlegen",
   "Set up a second factor": "Einen zweiten Faktor einrichten",
   "Signing in then takes a code of an authenticator as well. Your password first:":
-    "Zum Anmelden braucht es dann auch einen Code eines Authentikators. Zuerst Ihr Passwort:",
+    "Zum Anmelden braucht es dann auch einen Code einer Authenticator-App. Zuerst Ihr Passwort:",
   "Since you opened it, version {theirs} was saved. What one of you changed alone is taken from whom changed it; where both did, choose.":
     "Seit Sie es geöffnet haben, wurde Version {theirs} gespeichert. Was nur einer geändert hat, gilt wie geändert; wo beide geändert haben, wählen Sie.",
   "Something does not add up": "Etwas geht nicht auf",
