@@ -310,10 +310,9 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let minutes = reader.number("JwtSettings:ExpirationMinutes", 1, 1440);
     let [token_secret, master_key] = ["JwtSettings:Secret", "Security:MasterKey"].map(|key| secret(reader, key));
     let body_limit = reader.size("Limits:Body");
-    let header_timeout = reader.duration("Limits:Header");
     let [body_idle, answer_idle] = ["Limits:BodyIdle", "Limits:AnswerIdle"].map(|key| reader.duration(key));
     let slowest_rate = reader.size("Limits:SlowestRate");
-    let request_timeout = reader.duration("Limits:Request");
+    let [header_timeout, request_timeout] = ["Limits:Header", "Limits:Request"].map(|key| reader.duration(key));
     let max_connections = reader.number("Limits:MaxConnections", 1, 1_000_000);
     let anonymous_connections = reader.number("Limits:AnonymousConnections", 1, 1_000_000);
     let connections_per_address = reader.number("Limits:ConnectionsPerAddress", 1, 1_000_000);
@@ -385,7 +384,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         compare_enabled: compare_enabled?,
         compare_users,
         telling: telling?,
-        days_every: days_every?,
+        days_every,
         trusted_proxies,
         shutdown_grace: shutdown_grace?,
     })

@@ -106,12 +106,13 @@ impl<'m> Reader<'m> {
         self.parsed(name, A_TIME, time)
     }
 
-    /// How often something is done that may never be.
-    pub(super) fn duration_or_never(&mut self, name: &str) -> Option<Option<Duration>> {
-        self.parsed(name, A_TIME_OR_NEVER, |text| match text {
+    /// How often something is done that may never be: nothing means never. What makes no sense is told like all else.
+    pub(super) fn duration_or_never(&mut self, name: &str) -> Option<Duration> {
+        let often = self.parsed(name, A_TIME_OR_NEVER, |text| match text {
             "0" | "off" => Some(None),
             text => time(text).map(Some),
-        })
+        });
+        often.flatten()
     }
 
     /// Several of them, one after the other.
