@@ -88,6 +88,7 @@ mod releasing;
 mod reliability;
 mod reports;
 mod retries;
+mod running_low;
 mod seals;
 mod security;
 mod setting_up;

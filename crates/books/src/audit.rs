@@ -48,6 +48,8 @@ wire_enum! {
         Settled = "settled",
         /// The day went by on which a document was to be settled, and something of it is open. It has the version that it had.
         Overdue = "overdue",
+        /// A document brought the stock of an item down to its reorder level or below. The item has the version that it had.
+        Low = "low",
         /// The company's books came under the master key: from here on they are proved.
         Sealed = "sealed",
     }

@@ -20,7 +20,7 @@ use crate::numbering::{Counter, Numbering};
 use crate::periods::{Asker, Periods};
 use crate::seal::Seals;
 use crate::security::AccountChange;
-use crate::stock::{Ahead, Replaced, Shifted};
+use crate::stock::{Ahead, Levels, Replaced, Shifted};
 use crate::tax_codes::TaxCodes;
 use crate::taxed::Taxed;
 use crate::terms::Terms;
@@ -83,6 +83,7 @@ pub struct Cx<'a> {
     replaced: Replaced,
     /// What of stock moved.
     shifted: Shifted,
+    levels: Levels,
     abroad: Abroad,
     /// Documents whose tax may come to something else by this command.
     taxed: Taxed,
@@ -153,6 +154,7 @@ impl<'a> Cx<'a> {
             moved: Tally::default(),
             replaced: Replaced::default(),
             shifted: Shifted::default(),
+            levels: Levels::default(),
             abroad: Abroad::default(),
             taxed: Taxed::default(),
             touched: Touched::default(),
@@ -489,6 +491,11 @@ impl<'a> Cx<'a> {
     /// What of stock this command moved so far.
     pub fn shifted(&self) -> &Shifted {
         &self.shifted
+    }
+
+    /// How this command moved the stock of items that are bought anew at some level.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
     }
 
     /// Puts a row of a sub-ledger on the desk, beside the entries that it belongs to.

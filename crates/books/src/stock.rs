@@ -101,6 +101,33 @@ impl Shifted {
     }
 }
 
+/// How a command moved the stock of an item that is bought anew at some level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    pub was: Quantity,
+    pub is: Quantity,
+    pub reorder: Quantity,
+}
+
+/// Items that are bought anew at some level, and how the command moved their stock so far.
+#[derive(Default)]
+pub struct Levels(Mutex<BTreeMap<RecordId, Level>>);
+
+impl Levels {
+    fn note(&self, item: RecordId, level: Level) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let was = all.get(&item).map_or(level.was, |known| known.was);
+        all.insert(item, Level { was, ..level });
+    }
+
+    /// Those of which enough was there, and is not since.
+    pub fn take_low(&self) -> BTreeMap<RecordId, Level> {
+        let mut all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        all.retain(|_, level| level.was > level.reorder && level.is <= level.reorder);
+        all
+    }
+}
+
 impl Replaced {
     fn add(&self, gone: Vec<Gone>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(gone);
@@ -242,6 +269,9 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
             cx.keep(|desk| desk.stands(Standing::Snapshot(snapshot)))?;
         }
         let state = change.state;
+        if let Some(reorder) = change.reorder_level {
+            cx.levels().note(state.item_id, Level { was: change.was, is: state.quantity, reorder });
+        }
         cx.keep(|desk| desk.stands(Standing::Stock(state)))?;
         adjusting::post(cx, row, change.rest, &mut waits).await?;
     }

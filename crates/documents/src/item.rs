@@ -31,6 +31,7 @@ use std::collections::HashMap;
 use words::sums::Sums as _;
 
 mod costs;
+pub(crate) mod low;
 
 pub use costs::{StandardCost, StandardCostInput};
 

@@ -35,7 +35,8 @@ use kit::operation::ResourceOperations;
 pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, stored, texts, wire_enum};
 
 /// What a write of anything leads to: counts of stock that it made wrong, tax that credits give back, what money in other currencies is carried at, and
-/// revaluations of days that it changed. What it touched by then is told to the audit log, as it is.
+/// revaluations of days that it changed. What it touched by then is told to the audit log, as it is, and of which items too few are
+/// left.
 pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     stock_adjustment::counting::recount(cx).await?;
     let taxed = cx.taxed().take();
@@ -47,7 +48,8 @@ pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     books::carry::keep(cx, settled).await?;
     books::purses::keep(cx).await?;
     Box::pin(revaluation::renew(cx)).await?;
-    touching::tell(cx).await
+    touching::tell(cx).await?;
+    item::low::tell(cx).await
 }
 
 /// What can be done with each kind.

@@ -96,7 +96,7 @@ pub struct AuditRecord {
     /// The record after.
     after: Option<RecordJson>,
     /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Of what is overdue, when
-    /// it was due and what is open of it. Null of all that was written.
+    /// it was due and what is open of it; of an item that runs low, how many there were and are. Null of all that was written.
     note: Option<RecordJson>,
     /// Why none of them is shown, where the record was changed behind the server's back or is damaged; else null.
     problem: Option<String>,
@@ -147,10 +147,10 @@ pub async fn shown(cx: &Cx<'_>, rows: Vec<table::Model>) -> Result<Vec<AuditReco
     rows.into_iter().map(|row| record((previous(&row), told.remove(&row.sequence)), row)).collect()
 }
 
-/// Of documents that were touched: what the log was told of them last, by the place of the record that asks for it.
+/// Of records that were touched: what the log was told of them last, by the place of the record that asks for it.
 async fn told_before(cx: &Cx<'_>, rows: &[table::Model]) -> Result<HashMap<i64, RecordJson>> {
     let is_of_another = |row: &&table::Model| {
-        [AuditAction::Touched, AuditAction::Settled, AuditAction::Overdue]
+        [AuditAction::Touched, AuditAction::Settled, AuditAction::Overdue, AuditAction::Low]
             .iter()
             .any(|action| *row.action == *action.as_str())
     };

@@ -84,6 +84,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("touched", "H"),
     ("settled", "HS"),
     ("overdue", "HO"),
+    ("low", "HL"),
     ("sealed", "W"),
     ("salesInvoices", "SI"),
     ("creditNotes", "CN"),

@@ -37,6 +37,10 @@ pub(super) struct Change {
     pub(super) costs: Vec<Cost>,
     pub(super) costs_of_new: HashMap<RecordId, Worth>,
     pub(super) state: stock::Model,
+    /// How many there were before it.
+    pub(super) was: Quantity,
+    /// At how many the item is bought anew, where it says so.
+    pub(super) reorder_level: Option<Quantity>,
     /// Snapshots from this day on are no longer so.
     pub(super) dropped_from: Option<Day>,
     pub(super) snapshots: Vec<stock_snapshots::Model>,
@@ -361,7 +365,9 @@ impl Writing<'_> {
         let (dropped_from, snapshots) = self.snapshots(&both).await?;
         let last_date = new.iter().map(|fact| fact.date).chain(gone.iter().map(|gone| gone.day)).max();
         let state = self.state_row(&both.after.state, last_date, &new)?;
-        Ok(Change { new, asked, gone, rest, costs, costs_of_new, state, dropped_from, snapshots })
+        let was = self.state.as_ref().map_or(Quantity::ZERO, |state| state.quantity);
+        let reorder_level = self.item.reorder_level;
+        Ok(Change { new, asked, gone, rest, costs, costs_of_new, state, was, reorder_level, dropped_from, snapshots })
     }
 
     fn state_row(&self, state: &State, last: Option<Day>, new: &[stock_facts::Model]) -> Result<stock::Model> {

@@ -31,7 +31,7 @@ pub struct EventData {
     /// The record as it was answered after the change; as it was before, where it is gone.
     pub record: Option<RecordJson>,
     /// What moved the record, where nobody wrote it: it was allocated to, or something was made of it. Of what is overdue, when
-    /// it was due and what is open of it.
+    /// it was due and what is open of it; of an item that runs low, how many there were and are.
     pub note: Option<RecordJson>,
 }
 

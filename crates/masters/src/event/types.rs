@@ -1,6 +1,7 @@
 //! What events are called, and which of them somebody asks for.
 //!
-//! A type is what a permission calls the resource, and what was done to it: `salesInvoice.posted`. Either half may be `*`.
+//! A type is what a permission calls the resource, and what was done to it: `salesInvoice.posted`. Either half may be `*`. That
+//! an item runs low is told of the stock: `stock.low`.
 
 use crate::error::{Error, Result};
 use crate::quoting::quoted;
@@ -12,6 +13,9 @@ use words::codes::Word;
 
 /// Stands for any resource, or for whatever was done.
 const ANY: &str = "*";
+
+/// What is told of something else than of the record that has it: what nobody does to that.
+const ASIDE: &[(&str, ResourceKey, AuditAction)] = &[("stock", ResourceKey::Items, AuditAction::Low)];
 
 /// One word of what is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +31,8 @@ pub struct Types(Vec<Pattern>);
 /// What an event is called; nothing where the log speaks of a resource that is none any more.
 pub fn type_of(stem: &str, action: AuditAction) -> Option<String> {
     let key = ResourceKey::ALL.into_iter().find(|key| key.stem() == stem)?;
-    Some(format!("{}.{action}", key.permission_noun()))
+    let aside = ASIDE.iter().find(|(_, of, done)| (*of, *done) == (key, action));
+    Some(format!("{}.{action}", aside.map_or(key.permission_noun(), |(noun, ..)| noun)))
 }
 
 impl Types {
@@ -54,6 +59,9 @@ impl Types {
             let mut all = Condition::all();
             if let Some(key) = resource {
                 all = all.add(Column::Resource.eq(Word::from(key.stem())));
+                for (.., done) in ASIDE.iter().filter(|(_, of, _)| of == key && action.is_none()) {
+                    all = all.add(Column::Action.ne(Word::from(done.as_str())));
+                }
             }
             if let Some(action) = action {
                 all = all.add(Column::Action.eq(Word::from(action.as_str())));
@@ -75,6 +83,12 @@ fn pattern(word: &str) -> Result<Pattern, String> {
         None if word == ANY => (ANY, ANY),
         None => return Err(format!("{} is no type of an event, {SUCH_AS}", quoted(word))),
     };
+    if let Some((_, resource, action)) = ASIDE.iter().find(|(aside, ..)| *aside == noun) {
+        if done != ANY && done != action.as_str() {
+            return Err(format!("{} is never told: {noun}.{action} is all there is of {noun}", quoted(word)));
+        }
+        return Ok(Pattern { resource: Some(*resource), action: Some(*action) });
+    }
     let resource = match noun {
         ANY => None,
         noun => match ResourceKey::ALL.into_iter().find(|key| key.permission_noun() == noun) {
@@ -90,6 +104,9 @@ fn pattern(word: &str) -> Result<Pattern, String> {
             Some(done.parse().map_err(unknown)?)
         }
     };
+    if let Some((aside, ..)) = ASIDE.iter().find(|(_, of, done)| (resource, action) == (Some(*of), Some(*done))) {
+        return Err(format!("{} is told as {aside}.{done}", quoted(word)));
+    }
     Ok(Pattern { resource, action })
 }
 
@@ -114,12 +131,16 @@ mod tests {
             (&["party.*", "salesInvoice"][..], 1),
             (&["salesInvoices.posted"], 0),
             (&["salesInvoice.sent"], 0),
+            (&["stock.low", "stock.posted"], 1),
+            (&["item.low"], 0),
             (&["salesInvoice."], 0),
             (&[""], 0),
         ] {
             let (refused, why) = Types::of(words.iter().copied()).unwrap_err();
             assert_eq!(refused, place, "{words:?}: {why}");
         }
+        let low = Types(vec![Pattern { resource: Some(ResourceKey::Items), action: Some(AuditAction::Low) }]);
+        assert_eq!((Types::of(["stock.low"]), Types::of(["stock.*"])), (Ok(low.clone()), Ok(low)));
         assert!(Types::said("party.created, item.*").is_ok() && Types::said("party.created,").is_err());
     }
 
@@ -130,6 +151,7 @@ mod tests {
             assert!(Types::of([called.as_str()]).is_ok(), "{called}");
         }
         assert_eq!(type_of("salesInvoices", AuditAction::Posted).as_deref(), Some("salesInvoice.posted"));
+        assert_eq!(type_of("items", AuditAction::Low).as_deref(), Some("stock.low"));
         assert_eq!(type_of("coffees", AuditAction::Posted), None);
     }
 }
