@@ -249,9 +249,12 @@ fn what_was_settled_before_a_span_costs_nothing_however_much_it_was() {
     }
 }
 
-/// Questions of a request, as the server's log counts them. Whether any webhook is to be told is asked beside all requests.
+/// Questions of a request, as the server's log counts them. Whether any webhook is to be told, and how a database fares, is asked
+/// beside all requests.
 pub fn questions(server: &Server, ask: impl FnOnce()) -> usize {
-    let is_of_request = |line: &&str| line.contains("\"steps\"") && !line.contains("webhooks");
+    let is_question = |line: &str| line.contains("\"steps\"") || line.contains("\"a flight\"");
+    let is_of_request =
+        |line: &&str| is_question(line) && !["webhooks", "pg_stat_activity"].iter().any(|other| line.contains(other));
     let counted = || server.log().lines().filter(is_of_request).count();
     let before = counted();
     ask();

@@ -228,6 +228,22 @@ mod tests {
     }
 
     #[test]
+    fn as_many_are_named_as_are_read_at_once() {
+        let line = |number: u128| json!({"id": "l", "itemId": RecordId(uuid::Uuid::from_u128(number))});
+        let asked = parse("lines.item", &offered()).unwrap_or_default();
+        let page =
+            |all: u128| [0, all / 2].map(|from| json!({"lines": (from..from + all / 2).map(line).collect::<Vec<_>>()}));
+        let most = u128::try_from(MOST_RECORDS).unwrap_or_default();
+        assert_eq!(named(&asked, ResourceKey::Items, &page(most)).map(|all| all.len()).ok(), Some(MOST_RECORDS));
+        let refused = named(&asked, ResourceKey::Items, &page(most + 2)).err();
+        let is_fault = |error: &Error| {
+            let told = format!("{error:?}");
+            told.contains("expand") && told.contains("names more than 1000 items on this page; ask for shorter pages")
+        };
+        assert!(refused.as_ref().is_some_and(is_fault), "{refused:?}");
+    }
+
+    #[test]
     fn what_is_not_answered_names_nothing() {
         let shape = Shape::of_record::<Record>();
         let asked = parse("party,lines.item", &offered()).unwrap_or_default();
