@@ -480,6 +480,19 @@ fn the_console_speaks_german_as_well() {
         "const one = document.querySelector('#language'); one.value = 'de'; one.dispatchEvent(new Event('change'))",
     );
     browser.wait("document.documentElement.lang === 'de' && document.querySelector('.rail a[aria-current]').textContent === 'Übersicht'");
+    // What the books of each company tell is told so, and so is where it leads.
+    let stories = browser.run("return JSON.parse(document.querySelector('meta[name=duet]').content).stories");
+    let sentences = stories.as_array().unwrap().iter().flat_map(|story| story[1].as_array().unwrap());
+    let texts: Vec<&str> = sentences.flat_map(|one| [&one[0], &one[1]]).map(|text| text.as_str().unwrap()).collect();
+    assert_eq!(texts.len(), 30);
+    let catalogue = ["german", "german-more", "german-story"]
+        .map(|name| std::fs::read_to_string(root().join(format!("crates/console/web/{name}.js"))).unwrap())
+        .concat();
+    for text in texts {
+        let is_there = [format!("  \"{text}\":"), format!("  {text}:")].iter().any(|key| catalogue.contains(key));
+        assert!(is_there, "no German for {text:?}");
+        assert!(!desk.text("#story").contains(text), "{text:?} is told in English");
+    }
     desk.go("/sales-invoices?sort=date");
     browser.wait("document.querySelector('table.list tbody tr')");
     assert_eq!(desk.text("#main h1"), "Ausgangsrechnungen");

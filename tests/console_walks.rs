@@ -244,3 +244,99 @@ fn who_signs_out_leaves_no_draft() {
     browser.wait("document.querySelector('#sign-in')");
     assert_eq!(kept(&desk), json!([]));
 }
+
+/// What an act would book stands below its question, and what is made of a document may be looked at before it is booked.
+#[test]
+fn what_an_act_books_is_seen_before_it_is_done() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    let is_shown = "document.querySelectorAll('dialog .postings tbody tr').length > 1";
+    let day = |before: u32| {
+        let day = browser.run(&format!("return new Date(Date.now() - {before} * 86400000).toISOString().slice(0, 10)"));
+        day.as_str().unwrap().to_owned()
+    };
+    desk.go("/fiscal-years/new");
+    browser.fill("[name=name]", "A short year");
+    desk.day("[name=start]", &day(300));
+    desk.day("[name=end]", &day(3));
+    desk.press("#save");
+    desk.press("#act-close");
+    browser.wait(is_shown);
+    assert!(desk.text("dialog .postings").contains("3200"), "{}", desk.text("dialog"));
+    desk.press("dialog button[type=button]");
+    browser.wait("!document.querySelector('dialog')");
+    assert_eq!(desk.record()["status"], "open", "it was looked at, and not done");
+
+    desk.go("/sales-orders/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "beans");
+    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
+    browser.fill(".grid [name=quantity]", "2");
+    desk.press("#posted");
+    desk.press("#act-deliver");
+    browser.wait(is_shown);
+    desk.press("#act-draft");
+    browser.wait("!document.querySelector('dialog .postings')");
+    desk.press("dialog button[type=submit]");
+    browser.wait(&format!("/\\/delivery-notes\\/[^/]+\\/edit$/.test(location.pathname) && {THERE}"));
+    desk.press("#posted");
+    browser.wait("document.querySelector('#act-invoice') && !location.pathname.endsWith('/edit')");
+    let note = desk.record();
+    assert_eq!((&note["status"], &note["version"]), (&json!("posted"), &json!(2)), "{note}");
+    desk.is_quiet(&[]);
+}
+
+/// A record that is gone is called what it was wherever it is named, and can be looked at.
+#[test]
+fn what_is_gone_is_shown_as_it_was() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/parties/new");
+    browser.fill("[name=name]", "Gone tomorrow");
+    desk.press("#save");
+    browser.wait(&format!("/\\/parties\\/[^/]{{30,}}$/.test(location.pathname) && {THERE}"));
+    let was = desk.record();
+    desk.press("#act-more summary");
+    desk.press("#act-delete");
+    desk.press("dialog button.grave");
+    browser.wait(&format!("location.pathname.endsWith('/parties') && {THERE}"));
+    desk.go(&format!("/parties/{}", was["id"].as_str().unwrap()));
+    assert_eq!(desk.text("h1"), "Gone tomorrow");
+    assert!(desk.text(".badge").contains("Deleted"), "{}", desk.text("main"));
+    assert_eq!(browser.run("return document.querySelectorAll('#edit, #act-more').length"), json!(0));
+    desk.go("/audit-log");
+    let named = format!("document.querySelector('table.list a[href$=\"/parties/{}\"]')", was["id"].as_str().unwrap());
+    browser.wait(&format!("{named}?.textContent === 'Gone tomorrow'"));
+}
+
+/// Nobody has to know by heart what events are called.
+#[test]
+fn types_of_events_are_put_together() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/webhooks/new");
+    let choose = |place: u32, value: &str| {
+        let css = format!(".makes-type select:nth-child({place})");
+        browser.wait(&format!("document.querySelector('{css} option[value=\"{value}\"]')"));
+        browser.run(&format!(
+            "const made = document.querySelector('{css}'); made.value = '{value}'; made.dispatchEvent(new Event('change'))"
+        ));
+    };
+    for (record, what) in [("items", "low"), ("sales-invoices", "overdue"), ("parties", "*"), ("items", "low")] {
+        choose(1, record);
+        choose(2, what);
+        desk.press("#add-type");
+    }
+    let said = browser.run("return document.querySelector('[name=types]').value");
+    assert_eq!(said, json!("stock.low, salesInvoice.overdue, party.*"));
+    choose(1, "parties");
+    assert_eq!(browser.run("return document.querySelectorAll('.makes-type option[value=posted]').length"), json!(0));
+    // The server takes what was put together.
+    browser.fill("[name=url]", "https://example.com/hook");
+    desk.press("#save");
+    browser.wait(&format!("!location.pathname.endsWith('/new') && {THERE}"));
+    assert!(desk.text("main").contains("stock.low"), "{}", desk.text("main"));
+}

@@ -55,6 +55,14 @@ async function address(segment, verb, id) {
   return found?.path.replace("{id}", id) ?? null;
 }
 
+/** What an act would book, as it is answered by now; nothing where it would be refused, which is said when it is done. */
+async function rehearse(to, body, place) {
+  const { data } = await ask("POST", to, { query: { dryRun: "true" }, body, quiet: true }).catch(() => ({ data: {} }));
+  const lines = data.postings ?? [];
+  const title = t("This will book");
+  replace(place, lines.length > 0 ? [h("h3", {}, title), postings(lines, currency(), title)] : []);
+}
+
 /** A plain act: what it would book is rehearsed first. */
 async function plain(segment, record, etag, verb, again) {
   const to = await address(segment, verb, record.id);
@@ -92,15 +100,10 @@ async function plain(segment, record, etag, verb, again) {
       showOnce(data);
     },
   });
-  if (verb === "post" || verb === "void") {
-    ask("POST", to, { query: { dryRun: "true" }, body: body(), quiet: true }).then(
-      ({ data }) => {
-        if (data.postings?.length > 0)
-          replace(seen, h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book")));
-      },
-      () => null,
-    );
-  }
+  if (verb === "copy") return;
+  const look = () => rehearse(to, body(), seen);
+  box.querySelector("[name=date]")?.addEventListener("change", look);
+  look();
 }
 
 /** The next document: of each line as much as the reader says, at first all that is open. */
@@ -135,13 +138,26 @@ async function derive(segment, record, etag, verb) {
         }),
       ),
     );
-  dialog({
+  const seen = h("div", {});
+  const isDraft = h("input", { type: "checkbox", id: "act-draft", checked: offered.status === "draft" });
+  const body = () => {
+    const said = { date: box.querySelector("[name=date]").value, status: isDraft.checked ? "draft" : "posted" };
+    const reference = box.querySelector("[name=reference]")?.value.trim();
+    if (reference) said.reference = reference;
+    if (lines.length > 0)
+      said.lines = [...box.querySelectorAll("[data-line]")]
+        .map((one) => ({ lineId: one.dataset.line, quantity: amount(one.value) }))
+        .filter((one) => one.quantity !== null && String(one.quantity) !== "0");
+    return said;
+  };
+  const box = dialog({
     title: t(derived(segment, verb)),
     wide: true,
     confirm: t(derived(segment, verb)),
     cancel: t("Back"),
     body: [
       field("date", t("Date"), { type: "date", value: offered.date }),
+      verb === "invoice" && segment in DERIVE_OF ? field("reference", t("Their number"), { type: "text", maxlength: 100 }) : null,
       lines.length > 0
         ? h(
             "div",
@@ -164,23 +180,23 @@ async function derive(segment, record, etag, verb) {
             ),
           )
         : null,
+      h("label", { class: "check" }, isDraft, t("As a draft, to be looked at before it is booked")),
+      seen,
     ],
-    async act(close, form) {
-      const chosen = [...form.querySelectorAll("[data-line]")]
-        .map((one) => ({ lineId: one.dataset.line, quantity: amount(one.value) }))
-        .filter((one) => one.quantity !== null && String(one.quantity) !== "0");
-      const body = { date: form.elements.date.value };
-      if (lines.length > 0) body.lines = chosen;
+    async act(close) {
       const { data, location: made } = await ask("POST", to, {
-        body,
+        body: body(),
         headers: { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) },
       });
       close();
       const next = made.split("/").at(-2);
       tell(t("Made: {what}.", { what: called(data, next) }));
-      go(path(next, data.id));
+      go(data.status === "draft" ? path(next, data.id, "edit") : path(next, data.id));
     },
   });
+  const look = () => rehearse(to, body(), seen);
+  box.addEventListener("change", look);
+  look();
 }
 
 /** What is left of a receipt, payment or note goes to what is open. */
@@ -343,8 +359,8 @@ export async function actionsOf(segment, record, etag, again) {
   if (segment === "fiscal-years")
     made.push(
       record.status === "closed"
-        ? button("Open again", () => plain(segment, record, etag, "reopen", again))
-        : button("Close", () => plain(segment, record, etag, "close", again)),
+        ? button("Open again", () => plain(segment, record, etag, "reopen", again), null, "act-reopen")
+        : button("Close", () => plain(segment, record, etag, "close", again), null, "act-close"),
     );
   if (segment === "users" && record.status === "invited")
     made.push(

@@ -2,6 +2,7 @@
 
 import { Decimal } from "./decimal.js";
 import { fresh, h, icon } from "./dom.js";
+import { eventTypes } from "./event-types.js";
 import { amount, money, typed } from "./format.js";
 import { picker } from "./picker.js";
 import { refusal } from "./refusals.js";
@@ -138,8 +139,9 @@ function several(name, schema, value, form, id) {
     oninput: () => form.changed(),
     placeholder: t("Separated by commas"),
   });
+  const isOfEvents = name === "types" && form.segment === "webhooks";
   return {
-    element: input,
+    element: isOfEvents ? h("div", {}, input, eventTypes(input, () => form.changed())) : input,
     input,
     get: () =>
       input.value

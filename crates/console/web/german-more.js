@@ -7,7 +7,14 @@ export const MORE = {
   "A second factor": "Ein zweiter Faktor",
   "A test is on its way; below stands what becomes of it.": "Ein Test ist unterwegs; unten steht, was aus ihm wird.",
   "Accept": "Annehmen",
+  "Add": "Hinzufügen",
   "After the event": "Nach dem Ereignis",
+  "Any record": "Alles",
+  "As a draft, to be looked at before it is booked": "Als Entwurf, der vor dem Buchen angesehen wird",
+  "Their number": "Nummer der Gegenseite",
+  "What happens": "Was geschieht",
+  "What of": "Wovon",
+  "Whatever happens": "Was auch geschieht",
   "All money and all notes of credit settle something.": "Alles Geld und alle Gutschriften gleichen etwas aus.",
   "All of these as comma-separated values": "Alle diese als kommagetrennte Werte",
   "All that asks for today goes by this day: what is overdue, ageing, and the days that forms and reports begin with.":
@@ -17,6 +24,7 @@ export const MORE = {
   "All {count} rows hang together.": "Alle {count} Zeilen hängen zusammen.",
   "Among the latest {count} of each kind.": "Unter den letzten {count} jeder Art.",
   "Answer": "Antwort",
+  "deleted {when}": "gelöscht {when}",
   "Open what was locked?": "Öffnen, was gesperrt war?",
   "Until now it is locked until these days, and this lock ends earlier or not at all:":
     "Bisher ist bis zu diesen Tagen gesperrt, und diese Sperre endet früher oder nennt keinen Tag:",

@@ -437,6 +437,7 @@ export const NAMES = {
   warehouse: "Lager",
   year: "Jahr",
   yearEnd: "Jahresabschluss",
+  low: "Knapp",
   overdue: "Überfällig",
   postedBy: "Gebucht von",
   documentVersion: "Belegversion",

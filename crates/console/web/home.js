@@ -193,8 +193,8 @@ async function firstSteps(place) {
 function story() {
   const [, sentences] = setup.stories.find(([id]) => id === business()?.id) ?? [];
   if (!sentences) return null;
-  const told = ([text, link, view]) => h("li", {}, text, " ", h("a", { href: path(view) }, link));
-  return h("section", { class: "card wide", id: "story" }, h("h2", {}, t("What these books tell")), h("ul", { class: "latest", lang: "en" }, sentences.map(told)));
+  const told = ([text, link, view]) => h("li", {}, t(text), " ", h("a", { href: path(view) }, t(link)));
+  return h("section", { class: "card wide", id: "story" }, h("h2", {}, t("What these books tell")), h("ul", { class: "latest" }, sentences.map(told)));
 }
 
 /** A drawing, where there is anything to draw. */

@@ -8,6 +8,11 @@ import { RESOURCES } from "./resources.js";
 import { path } from "./route.js";
 import { t } from "./texts.js";
 
+/** What is never deleted. */
+const KEEPS = ["businesses", "entries", "locks", "audit-log"];
+/** How a record is asked for although it was deleted: it is there as it was then. */
+export const thoughGone = (segment) => (KEEPS.includes(segment) ? null : { includeDeleted: "true" });
+
 let known = new Map();
 export const forget = () => {
   known = new Map();
@@ -31,7 +36,8 @@ export function nameOf(segment, id) {
   if (!known.has(key)) {
     known.set(
       key,
-      get(`/${segment}/${id}`, null, { quiet: true }).then(
+      // What is gone is called what it was.
+      get(`/${segment}/${id}`, thoughGone(segment), { quiet: true }).then(
         (record) => called(record, segment),
         () => (segment === "users" ? t("(no longer a member)") : String(id).slice(0, 8)),
       ),

@@ -9,7 +9,7 @@ import { h, replace } from "./dom.js";
 import { totals } from "./edit.js";
 import { figure, money, shown, time } from "./format.js";
 import { currency, may, noun } from "./frame.js";
-import { called, linkTo, remember } from "./names.js";
+import { called, linkTo, remember, thoughGone } from "./names.js";
 import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
 import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
@@ -46,6 +46,7 @@ const ELSEWHERE = [
   "partyName",
   "isOverdue",
   "daysOverdue",
+  "deletedAt",
   "balanceDue",
   "baseBalanceDue",
   "permissions",
@@ -353,11 +354,20 @@ export async function recordView(main, segment, id) {
   const known = RESOURCES[segment];
   replace(main, waiting());
   const again = () => recordView(main, segment, id);
-  const { data: record, etag } = await ask("GET", `/${segment}/${id}`);
+  const there = `/${segment}/${id}`;
+  const { data: record, etag } = await ask("GET", there).catch((error) => {
+    if (error.status !== 404 || thoughGone(segment) === null) throw error;
+    return ask("GET", there, { query: thoughGone(segment) });
+  });
   remember(segment, record);
   const unit = record.currency ?? currency();
-  const actions = await actionsOf(segment, record, etag, again);
-  const mark = record.status ? badge(record.status, record.isOverdue === true && record.status !== "paid") : null;
+  const isGone = Boolean(record.deletedAt);
+  const actions = isGone ? [] : await actionsOf(segment, record, etag, again);
+  const mark = isGone
+    ? badge("deleted")
+    : record.status
+      ? badge(record.status, record.isOverdue === true && record.status !== "paid")
+      : null;
   const under = [
     record.partyName,
     record.date ? shown(record.date) : null,
@@ -396,6 +406,7 @@ export async function recordView(main, segment, id) {
     record.updatedAt && record.updatedAt !== record.createdAt
       ? [" · ", t("changed {when}", { when: time(record.updatedAt) })]
       : null,
+    isGone ? [" · ", t("deleted {when}", { when: time(record.deletedAt) })] : null,
   );
   const change = record.after
     ? section(

@@ -2,6 +2,7 @@
 
 import { MORE } from "./german-more.js";
 import { NAMES } from "./german-names.js";
+import { STORY } from "./german-story.js";
 import { GERMAN } from "./german.js";
 
 const KEPT = "duet.language";
@@ -23,7 +24,7 @@ export function speak(wanted) {
 
 /** A sentence; `{name}` in it is what `given` says. */
 export function t(text, given = {}) {
-  const said = chosen === "de" ? (GERMAN[text] ?? MORE[text] ?? text) : text;
+  const said = chosen === "de" ? (GERMAN[text] ?? MORE[text] ?? STORY[text] ?? text) : text;
   return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
 }
 
