@@ -36,16 +36,20 @@ modules![
     "account.js",
     "actions.js",
     "admin.js",
+    "allocate.js",
     "api.js",
     "chain.js",
     "chart.js",
     "csv.js",
+    "currencies.js",
     "decimal.js",
+    "derive.js",
     "dialog.js",
     "dom.js",
     "drafts.js",
     "edit.js",
     "event-types.js",
+    "faults.js",
     "form.js",
     "format.js",
     "frame.js",
@@ -65,6 +69,7 @@ modules![
     "qr.js",
     "record.js",
     "refusals.js",
+    "rehearsal.js",
     "report.js",
     "request.js",
     "resources.js",
@@ -215,6 +220,29 @@ mod tests {
             }
         }
         assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// What the API keeps in the company's currency is shown in it, whatever the record's own is.
+    #[test]
+    fn what_is_in_the_companys_currency_is_known() {
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi/dialect-b.json");
+        let document: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
+        let module = FILES.iter().find(|file| file.name == "currencies.js").unwrap();
+        let mut seen = 0;
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            let of_record = schema["properties"].as_object().into_iter().flatten();
+            // Debit and credit of the ledger stand apart from documents, and are never in another.
+            for (field, one) in of_record.filter(|(field, _)| name != "EntryLine" || *field == "taxBase") {
+                let about = one["description"].as_str().unwrap_or_default();
+                if one["type"] != "number" || !about.contains("in the company's currency") {
+                    continue;
+                }
+                seen += 1;
+                let is_known = field.starts_with("base") || module.text.contains(&format!("\"{field}\","));
+                assert!(is_known, "{name}.{field}: {about}");
+            }
+        }
+        assert!(seen > 50, "{seen}");
     }
 
     /// Amounts are texts: what would make a binary float of one stands in the drawing of charts alone.

@@ -1,35 +1,31 @@
 // What may be done with a record next: each asked once more, and shown beforehand what it does.
 
+import { allocate } from "./allocate.js";
 import { deeds } from "./admin.js";
-import { ask, list, newKey } from "./api.js";
+import { ask, newKey } from "./api.js";
+import { DERIVE, derive, derived } from "./derive.js";
 import { dialog, fault, tell } from "./dialog.js";
-import { h, replace } from "./dom.js";
+import { h } from "./dom.js";
 import { showOnce } from "./edit.js";
-import { amount, date, inDays, money, shown, today, typed } from "./format.js";
+import { inDays, today } from "./format.js";
 import { currency, may, noun } from "./frame.js";
 import { called } from "./names.js";
-import { postings } from "./parts.js";
+import { address, field, rehearsing } from "./rehearsal.js";
 import { RESOURCES } from "./resources.js";
 import { go, path, withQuery } from "./route.js";
 import { operation } from "./schema.js";
-import { label, t } from "./texts.js";
+import { t } from "./texts.js";
 
-/** Makes the next document of this one. */
-const DERIVE = {
-  deliver: "Make a delivery note",
-  receive: "Make a receipt note",
-  invoice: "Make an invoice",
-  return: "Take goods back",
-  credit: "Create credit note",
-};
-/** What it is called where another kind of document comes of it. */
-const DERIVE_OF = {
-  "receipt-notes": { invoice: "Enter the bill" },
-  "purchase-orders": { invoice: "Enter the bill" },
-  "purchase-invoices": { credit: "Create debit note" },
-};
-const derived = (segment, verb) => DERIVE_OF[segment]?.[verb] ?? DERIVE[verb];
 const PLAIN = { post: "Post", close: "Close", reopen: "Open again", copy: "Copy", void: "Void", cancel: "Cancel the order" };
+/** What is said when it is done. */
+const DONE = {
+  post: "{what} is posted.",
+  close: "{what} is closed.",
+  reopen: "{what} is open again.",
+  copy: "{what} is a copy of it.",
+  void: "{what} is void.",
+  cancel: "{what} is cancelled.",
+};
 const ABOUT = {
   post: "It enters the books. What it books stands below.",
   close: "What is left of it is given up.",
@@ -46,22 +42,6 @@ const ABOUT_OF = {
     reopen: "The closing entry is taken back, and the year can be booked in again.",
   },
 };
-
-const field = (name, title, props) =>
-  h("p", { class: "field" }, h("label", { for: `act-${name}` }, title), h("input", { id: `act-${name}`, name, ...props }));
-
-async function address(segment, verb, id) {
-  const found = await operation(`${RESOURCES[segment].stem}${verb[0].toUpperCase()}${verb.slice(1)}`);
-  return found?.path.replace("{id}", id) ?? null;
-}
-
-/** What an act would book, as it is answered by now; nothing where it would be refused, which is said when it is done. */
-async function rehearse(to, body, place) {
-  const { data } = await ask("POST", to, { query: { dryRun: "true" }, body, quiet: true }).catch(() => ({ data: {} }));
-  const lines = data.postings ?? [];
-  const title = t("This will book");
-  replace(place, lines.length > 0 ? [h("h3", {}, title), postings(lines, currency(), title)] : []);
-}
 
 /** A plain act: what it would book is rehearsed first. */
 async function plain(segment, record, etag, verb, again) {
@@ -94,187 +74,17 @@ async function plain(segment, record, etag, verb, again) {
         headers: { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) },
       });
       close();
-      tell(t("Done: {what}.", { what: called(data ?? record, segment) }));
+      tell(t(DONE[verb], { what: called(data ?? record, segment) }));
       if (verb === "copy") go(path(segment, data.id, "edit"));
       else again();
       showOnce(data);
     },
   });
   if (verb === "copy") return;
-  const look = () => rehearse(to, body(), seen);
+  const rehearse = rehearsing(seen);
+  const look = () => rehearse(to, body());
   box.querySelector("[name=date]")?.addEventListener("change", look);
   look();
-}
-
-/** The next document: of each line as much as the reader says, at first all that is open. */
-async function derive(segment, record, etag, verb) {
-  const to = await address(segment, verb, record.id);
-  if (to === null) return;
-  const key = newKey();
-  let offered;
-  try {
-    offered = (await ask("POST", to, { query: { dryRun: "true" }, body: {}, quiet: true })).data;
-  } catch (error) {
-    return void fault(error);
-  }
-  const open = new Map(offered.lines.filter((line) => line.sourceLineId).map((line) => [line.sourceLineId, line.quantity]));
-  const lines = record.lines.filter((line) => open.has(line.id));
-  const row = (line) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, line.description ?? t("Line {number}", { number: shown(line.lineNo) })),
-      h("td", { class: "figure" }, shown(line.quantity), " ", line.unit),
-      h(
-        "td",
-        { class: "figure" },
-        h("input", {
-          class: "amount",
-          type: "text",
-          inputmode: "decimal",
-          "data-line": line.id,
-          "aria-label": t("How many of {what}", { what: line.description ?? "" }),
-          value: typed(open.get(line.id)),
-        }),
-      ),
-    );
-  const seen = h("div", {});
-  const isDraft = h("input", { type: "checkbox", id: "act-draft", checked: offered.status === "draft" });
-  const body = () => {
-    const said = { date: box.querySelector("[name=date]").value, status: isDraft.checked ? "draft" : "posted" };
-    const reference = box.querySelector("[name=reference]")?.value.trim();
-    if (reference) said.reference = reference;
-    if (lines.length > 0)
-      said.lines = [...box.querySelectorAll("[data-line]")]
-        .map((one) => ({ lineId: one.dataset.line, quantity: amount(one.value) }))
-        .filter((one) => one.quantity !== null && String(one.quantity) !== "0");
-    return said;
-  };
-  const box = dialog({
-    title: t(derived(segment, verb)),
-    wide: true,
-    confirm: t(derived(segment, verb)),
-    cancel: t("Back"),
-    body: [
-      field("date", t("Date"), { type: "date", value: offered.date }),
-      verb === "invoice" && segment in DERIVE_OF ? field("reference", t("Their number"), { type: "text", maxlength: 100 }) : null,
-      lines.length > 0
-        ? h(
-            "div",
-            { class: "scroll" },
-            h(
-              "table",
-              { class: "list" },
-              h(
-                "thead",
-                {},
-                h(
-                  "tr",
-                  {},
-                  h("th", { scope: "col" }, t("Line")),
-                  h("th", { scope: "col", class: "figure" }, t("Of")),
-                  h("th", { scope: "col", class: "figure" }, t("Now")),
-                ),
-              ),
-              h("tbody", {}, lines.map(row)),
-            ),
-          )
-        : null,
-      h("label", { class: "check" }, isDraft, t("As a draft, to be looked at before it is booked")),
-      seen,
-    ],
-    async act(close) {
-      const { data, location: made } = await ask("POST", to, {
-        body: body(),
-        headers: { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) },
-      });
-      close();
-      const next = made.split("/").at(-2);
-      tell(t("Made: {what}.", { what: called(data, next) }));
-      go(data.status === "draft" ? path(next, data.id, "edit") : path(next, data.id));
-    },
-  });
-  const look = () => rehearse(to, body(), seen);
-  box.addEventListener("change", look);
-  look();
-}
-
-/** What is left of a receipt, payment or note goes to what is open. */
-async function allocate(segment, record, again) {
-  const items = (await list(`parties/${record.partyId}/open-items`, { pageSize: 100 })).items;
-  const wanted =
-    ["receipts", "debit-notes"].includes(segment) && segment === "receipts"
-      ? ["salesInvoice", "debitNote"]
-      : segment === "payments"
-        ? ["purchaseInvoice", "creditNote"]
-        : segment === "credit-notes"
-          ? ["salesInvoice"]
-          : ["purchaseInvoice"];
-  const open = items.filter((one) => wanted.includes(one.type) && one.id !== record.id);
-  const left = record.unallocatedAmount ?? record.remainingCredit;
-  const row = (item) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, item.documentNumber),
-      h("td", {}, date(item.dueDate)),
-      h("td", { class: "figure" }, money(item.openAmount.size, item.currency)),
-      h(
-        "td",
-        { class: "figure" },
-        h("input", {
-          class: "amount",
-          type: "text",
-          inputmode: "decimal",
-          "data-target": item.id,
-          "data-kind": item.type,
-          "aria-label": t("Settle of {number}", { number: item.documentNumber }),
-        }),
-      ),
-    );
-  dialog({
-    title: t("What it settles"),
-    wide: true,
-    confirm: open.length > 0 ? t("Settle") : null,
-    cancel: t("Back"),
-    body: [
-      h("p", {}, t("Not yet used: {amount}", { amount: money(left, record.currency) })),
-      open.length > 0
-        ? h(
-            "div",
-            { class: "scroll" },
-            h(
-              "table",
-              { class: "list" },
-              h(
-                "thead",
-                {},
-                h(
-                  "tr",
-                  {},
-                  h("th", { scope: "col" }, t("Document")),
-                  h("th", { scope: "col" }, label("dueDate")),
-                  h("th", { scope: "col", class: "figure" }, t("Open")),
-                  h("th", { scope: "col", class: "figure" }, t("Settles")),
-                ),
-              ),
-              h("tbody", {}, open.map(row)),
-            ),
-          )
-        : h("p", {}, t("Nothing of this party is open.")),
-    ],
-    async act(close, form) {
-      for (const input of [...form.querySelectorAll("[data-target]")].filter((one) => one.value.trim() !== "")) {
-        await ask("POST", `/${segment}/${record.id}/allocations`, {
-          body: { targetId: input.dataset.target, targetType: input.dataset.kind, amount: amount(input.value) },
-          headers: { "Idempotency-Key": newKey() },
-        });
-        input.value = "";
-      }
-      close();
-      again();
-    },
-  });
 }
 
 function remove(segment, record, etag) {
@@ -293,22 +103,6 @@ function remove(segment, record, etag) {
       close();
       tell(t("Deleted."));
       go(path(segment));
-    },
-  });
-}
-
-/** Ends an assignment; the documents stay. */
-export function endAllocation(one, again) {
-  dialog({
-    title: t("Undo this allocation?"),
-    confirm: t("Undo allocation"),
-    isGrave: true,
-    cancel: t("Back"),
-    body: h("p", {}, t("Both documents stay; what was settled is open again.")),
-    async act(close) {
-      await ask("DELETE", `/allocations/${one.id}`);
-      close();
-      again();
     },
   });
 }
@@ -400,6 +194,10 @@ export async function actionsOf(segment, record, etag, again) {
     rest.push(
       button(segment === "api-keys" ? "End this key" : "Delete", () => remove(segment, record, etag), "grave-text", "act-delete"),
     );
+  // Why it cannot be taken back stands where it would be: as long as something is settled, nobody may.
+  const isHeld = known.isDocument && !["draft", "void", "cancelled"].includes(record.status) && record.allocations?.length > 0;
+  if (isHeld && !allowed.includes("void") && may(`${noun(segment)}.void`))
+    rest.push(h("p", { class: "quiet small" }, t("To void it, undo the allocation first.")));
   if (rest.length > 0)
     made.push(
       h("details", { class: "menu", id: "act-more" }, h("summary", {}, t("More")), h("div", { class: "menu-body acts" }, rest)),

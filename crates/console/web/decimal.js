@@ -18,6 +18,9 @@ export class Decimal {
   get isZero() {
     return /^-?[0.]*$/.test(this.text);
   }
+  get negative() {
+    return new Decimal(this.text.startsWith("-") ? this.text.slice(1) : `-${this.text}`);
+  }
   /** What is shown where the sign is said in other words. */
   get size() {
     return new Decimal(this.text.replace(/^-/, ""));

@@ -2,11 +2,12 @@
 
 import { Refused } from "./api.js";
 import { fresh, h, icon } from "./dom.js";
+import { markFault } from "./faults.js";
 import { refusal, refused } from "./refusals.js";
 import { label, t } from "./texts.js";
 
 /** Says what went wrong, in the reader's words where the server's would not help. */
-export function explain(error) {
+export function explain(error, errors = error.errors) {
   if (!(error instanceof Refused)) return String(error.message ?? error);
   const known = {
     offline: t("The server cannot be reached. Nothing was lost; try again in a moment."),
@@ -15,7 +16,7 @@ export function explain(error) {
     precondition_failed: t("Somebody else has changed this meanwhile."),
     rate_limited: t("Too many requests at once. Try again in a minute."),
   }[error.code];
-  const told = Object.entries(error.errors).map(([field, messages]) => `${label(field.split(".").at(-1))}: ${messages.map(refusal).join("; ")}`);
+  const told = Object.entries(errors).map(([field, messages]) => `${label(field.split(".").at(-1))}: ${messages.map(refusal).join("; ")}`);
   if (error.status === 404 && error.code === null) return t("This server does not serve dialect B any more.");
   return [known ?? refused(error.code, error.message), ...told].join("\n");
 }
@@ -40,8 +41,9 @@ export const fault = (error) => {
 
 /**
  * A dialog with a form in it. `act` is called with a function that closes it; what it throws is shown inside, and the dialog stays.
+ * A fault stands at its field: the one of that name, or what `find` has for its path.
  */
-export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("Cancel"), mustAnswer = false, closed }) {
+export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("Cancel"), mustAnswer = false, closed, find = () => null }) {
   const heading = fresh("dialog");
   const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const buttons = h("div", { class: "buttons" });
@@ -61,12 +63,21 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
     buttons.firstChild.disabled = true;
     try {
       await act(() => box.close(), form);
+      wrong.hidden = true;
     } catch (error) {
-      wrong.textContent = explain(error);
+      const placeless = Object.entries(error.errors ?? {}).filter(([path, messages]) => {
+        const input = find(path) ?? form.querySelector(`[name="${CSS.escape(path)}"]`);
+        if (input) markFault(input, messages.map(refusal).join("; "));
+        return !input;
+      });
+      wrong.textContent = explain(error, Object.fromEntries(placeless));
       wrong.hidden = false;
+      form.querySelector("[aria-invalid]")?.focus();
     }
     buttons.firstChild.disabled = false;
   });
+  // What was wrong is said until somebody mends it.
+  form.addEventListener("input", () => (wrong.hidden = true));
   if (mustAnswer) box.addEventListener("cancel", (event) => event.preventDefault());
   box.addEventListener("close", () => {
     box.remove();

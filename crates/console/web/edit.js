@@ -1,6 +1,7 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
 import { Refused, ask, newKey } from "./api.js";
+import { unitOf } from "./currencies.js";
 import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
 import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
@@ -176,7 +177,7 @@ export async function editView(main, segment, id, taken = null) {
       });
       if (mine !== turn) return;
       const unit = data.currency ?? currency();
-      form.showSums?.(data.lines, unit);
+      form.showSums?.(data.lines, unitOf(known.comesTo ?? "amount", data));
       replace(
         preview,
         h("h2", {}, t("What it comes to")),

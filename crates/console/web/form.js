@@ -443,7 +443,7 @@ export class Form {
       }
       const name = path.replace(
         /^(\w+)\[(\d+)\]\.?(\w*).*$/,
-        (_, grid, row, inner) => `${t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner)}` : ""}`,
+        (_, grid, row, inner) => `${field?.title ?? t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner)}` : ""}`,
       );
       const said = `${name === path ? label(path.split(".").at(-1)) : name}: ${text}`;
       return h(

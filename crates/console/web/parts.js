@@ -1,9 +1,9 @@
 // Small parts that several views show alike.
 
+import { unitBeside } from "./currencies.js";
 import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
 import { figure, money, shown } from "./format.js";
-import { currency } from "./frame.js";
 import { linkTo } from "./names.js";
 import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { path } from "./route.js";
@@ -85,10 +85,6 @@ const WORDS = [
 const COUNTS =
   /(^sequence$|^entryNumber$|^version$|^days|Days$|^digits$|^level$|^nextNumber$|^firstNumber$|^lineNo$|Count$|^quantity|Quantity$|^quantityDelta$|[pP]ercent$|[rR]ate$|^documentVersion$|Number$|Month$|Day$)/;
 
-/** Whether an amount of a document is not in the company's currency, in which those beside it are. */
-const isAbroad = (name, record, segment) =>
-  RESOURCES[segment]?.isDocument && /[tT]otal$|^amount|Due$|^balance|Amount$|Credit$/.test(name) && !name.startsWith("base") && record.currency && record.currency !== currency();
-
 /** What a field of a record shows. */
 export function cell(name, value, record, segment) {
   if (value === null || value === undefined || value === "") return "";
@@ -110,13 +106,15 @@ export function cell(name, value, record, segment) {
       { class: "several" },
       value.map((one) => linkTo(leads, one)),
     );
-  if (isDecimal(value))
+  if (isDecimal(value)) {
+    const unit = unitBeside(name, record, segment);
     return h(
       "span",
       { class: value.isNegative ? "figure minus" : "figure" },
       COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value),
-      isAbroad(name, record, segment) ? h("span", { class: "quiet" }, ` ${record.currency}`) : null,
+      unit ? h("span", { class: "quiet" }, ` ${unit}`) : null,
     );
+  }
   if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value);
   if (Array.isArray(value))
     return value.every((one) => typeof one === "string")

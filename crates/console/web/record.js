@@ -2,12 +2,15 @@
 
 import { deliveries } from "./admin.js";
 import { ask, list } from "./api.js";
-import { actionsOf, endAllocation } from "./actions.js";
+import { actionsOf } from "./actions.js";
+import { endAllocation } from "./allocate.js";
 import { chain } from "./chain.js";
+import { unitOf } from "./currencies.js";
 import { isDecimal } from "./decimal.js";
+import { fault } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { totals } from "./edit.js";
-import { figure, money, shown, time } from "./format.js";
+import { money, shown, time } from "./format.js";
 import { currency, may, noun } from "./frame.js";
 import { called, linkTo, remember, thoughGone } from "./names.js";
 import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
@@ -83,7 +86,8 @@ const ELSEWHERE = [
 
 function lines(segment, record) {
   const known = RESOURCES[segment];
-  const rows = record.lines ?? record.components ?? [];
+  // Amounts of a line are in the currency of its document, where the line does not say.
+  const rows = (record.lines ?? record.components ?? []).map((row) => (record.currency ? { currency: record.currency, ...row } : row));
   if (rows.length === 0) return null;
   const wanted = [...(known.shown ?? Object.keys(rows[0])), ...(known.lineState ?? [])];
   const seen = wanted.filter((name) =>
@@ -95,21 +99,24 @@ function lines(segment, record) {
   return section(record.lines ? t("Lines") : label("components"), table({ columns: seen, rows, segment, caption: t("Lines") }));
 }
 
-function allocations(record, again) {
+function allocations(segment, record, again) {
   const rows = record.allocations ?? [];
   if (rows.length === 0) return null;
   const row = (one) => {
     const isSource = one.sourceId === record.id;
     const [kind, id] = isSource ? [one.targetType, one.targetId] : [one.sourceType, one.sourceId];
+    // Of what settles it is what is used up, and of what is settled, what of it is paid: each in the document's own currency.
+    const value = isSource ? (one.sourceAmount ?? one.amount) : one.amount;
+    const sum = money(value, record.currency ?? currency());
     const apart = may("allocation.delete")
-      ? h("button", { type: "button", onclick: () => endAllocation(one, again) }, t("Undo allocation"))
+      ? h("button", { type: "button", onclick: () => endAllocation(one, { kind, id, sum }, again).catch(fault) }, t("Undo allocation"))
       : null;
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, linkTo(segmentOf(kind), id)),
       h("td", { "data-label": label("date") }, shown(one.date)),
-      h("td", { class: "figure", "data-label": label("amount") }, figure(one.amount)),
+      h("td", { class: "figure", "data-label": label("amount") }, cell("amount", value, record, segment)),
       h("td", { class: "figure" }, apart),
     );
   };
@@ -312,10 +319,7 @@ const FIGURES = [
   "averageCost",
 ];
 
-/** What is in the company's currency, whatever the record's own is. */
-const OF_COMPANY = ["receivableBalance", "payableBalance", "overdueAmount", "baseBalance", "stockValue", "averageCost"];
-
-function figures(record, unit) {
+function figures(record) {
   const seen = FIGURES.filter((name) => isDecimal(record[name]));
   if (seen.length === 0) return null;
   return h(
@@ -326,7 +330,7 @@ function figures(record, unit) {
         "div",
         {},
         h("dt", {}, label(name)),
-        h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], OF_COMPANY.includes(name) ? currency() : unit)),
+        h("dd", {}, /quantity/.test(name) ? shown(record[name]) : money(record[name], unitOf(name, record))),
       ),
     ),
   );
@@ -420,7 +424,7 @@ export async function recordView(main, segment, id) {
       )
     : null;
   const rights = segment === "api-keys" && !record.scopes?.length ? h("p", { class: "note" }, t("This key may do all that its user may.")) : null;
-  const aside = [figures(record, unit), sums, chain(noun(segment), record)].filter(Boolean);
+  const aside = [figures(record), sums, chain(noun(segment), record)].filter(Boolean);
   const hasHistory = await knows(`${known.stem}History`);
   const below = await following(segment, record, again);
   replace(
@@ -434,7 +438,7 @@ export async function recordView(main, segment, id) {
         { class: "record-main" },
         section(t("Details"), facts(record, names, segment), rights, made),
         lines(segment, record),
-        allocations(record, again),
+        allocations(segment, record, again),
         nested(record),
         settings,
         change,

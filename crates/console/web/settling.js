@@ -1,12 +1,28 @@
 // What money settles: invoices and bills of a party that are open, each with what of it is paid.
 
 import { list } from "./api.js";
-import { sum } from "./decimal.js";
+import { isDecimal, sum } from "./decimal.js";
 import { fault } from "./dialog.js";
-import { h, replace } from "./dom.js";
+import { fresh, h, replace } from "./dom.js";
 import { amount, date, money, typed } from "./format.js";
 import { currency } from "./frame.js";
 import { label, t } from "./texts.js";
+
+/** What of an amount is left when some of it is given away, as a line that says so; in other currencies nobody can tell. */
+export function leftOver() {
+  const element = h("p", { class: "left-over", role: "status" });
+  const show = (whole, parts, unit) => {
+    const rest = isDecimal(whole) && parts.every(([, other]) => other === unit) ? sum([whole, ...parts.map(([one]) => one?.negative)]) : null;
+    element.classList.toggle("minus", rest?.isNegative === true);
+    element.textContent =
+      rest === null
+        ? ""
+        : rest.isNegative
+          ? t("More is allocated than there is: {amount}", { amount: money(rest, unit) })
+          : t("Left to allocate: {amount}", { amount: money(rest, unit) });
+  };
+  return { element, show };
+}
 
 /** Invoices and bills that a receipt or payment may settle, each with what of it is paid. As long as nobody typed another
  * amount, it is what is settled together. */
@@ -15,22 +31,42 @@ export function settling(form, first, changed) {
   const fields = new Map();
   let party = null;
   let followed = typed(first?.amount);
+  const rest = leftOver();
+  const whole = form.fields.get("amount");
+  const settling = () => [...fields].filter(([, input]) => input.value.trim() !== "");
+  const unitOf = () => form.fields.get("currency")?.get() ?? currency();
+  const tellRest = () => rest.show(whole.get(), settling().map(([item, input]) => [amount(input.value), item.currency]), unitOf());
   const follow = () => {
-    const whole = form.fields.get("amount");
-    const settled = [...fields].filter(([, input]) => input.value.trim() !== "");
-    const unit = form.fields.get("currency")?.get() ?? currency();
+    const settled = settling();
+    const unit = unitOf();
     const together = settled.every(([item]) => item.currency === unit) ? sum(settled.map(([, input]) => amount(input.value))) : null;
     if (together !== null && whole.input.value.trim() === followed) {
       followed = settled.length > 0 ? typed(together) : "";
       whole.set(settled.length > 0 ? together : null);
     }
+    tellRest();
     changed();
   };
+  /** Faults find their fields by the form: it has them by their places among those that are sent. */
+  const cells = [];
+  const isSent = (input) => input.value.trim() !== "";
+  const known = (item, input, fault) => {
+    const cell = { input, fault, id: input.id, title: item.documentNumber, get: () => (isSent(input) ? input.value : null) };
+    cells.push({ record: {}, cells: ["amount", "targetId", "targetType"].map((name) => ({ ...cell, name })) });
+    form.fields.set(`allocations.${item.id}`, cell);
+  };
+  form.fields.set("allocations", { isGrid: true, rows: cells, get: () => null, fault: null });
+  const forget = () => {
+    for (const item of fields.keys()) form.fields.delete(`allocations.${item.id}`);
+    cells.length = 0;
+    fields.clear();
+  };
   const draw = async () => {
+    tellRest();
     const chosen = form.fields.get("partyId")?.get() ?? null;
     if (chosen === party) return;
     party = chosen;
-    fields.clear();
+    forget();
     if (party === null) return void replace(place);
     let items;
     try {
@@ -41,7 +77,10 @@ export function settling(form, first, changed) {
     const settles = form.segment === "receipts" ? ["salesInvoice", "debitNote"] : ["purchaseInvoice", "creditNote"];
     const open = items.filter((one) => settles.includes(one.type));
     const row = (item) => {
+      const id = fresh("settles");
+      const fault = h("span", { class: "fault", id: `${id}-fault`, hidden: true });
       const input = h("input", {
+        id,
         type: "text",
         inputmode: "decimal",
         class: "amount",
@@ -50,6 +89,7 @@ export function settling(form, first, changed) {
         oninput: follow,
       });
       fields.set(item, input);
+      known(item, input, fault);
       const all = h(
         "button",
         {
@@ -67,7 +107,7 @@ export function settling(form, first, changed) {
         h("th", { scope: "row" }, item.documentNumber),
         h("td", { "data-label": label("dueDate") }, date(item.dueDate)),
         h("td", { class: "figure", "data-label": t("Open") }, money(item.openAmount.size, item.currency)),
-        h("td", { class: "figure", "data-label": t("Settles") }, h("div", { class: "settle" }, input, all)),
+        h("td", { class: "figure", "data-label": t("Settles") }, h("div", { class: "settle" }, input, all), fault),
       );
     };
     replace(
@@ -99,8 +139,10 @@ export function settling(form, first, changed) {
                 h("tbody", {}, open.map(row)),
               ),
             ),
+        open.length === 0 ? null : rest.element,
       ),
     );
+    tellRest();
     changed();
   };
   const read = () =>
