@@ -82,6 +82,8 @@ const WORDS = [
   "chronological",
   "negativeStock",
 ];
+/** Whether a field holds a word that the API has for a kind or a state. */
+export const isWord = (name) => WORDS.includes(name);
 const COUNTS =
   /(^sequence$|^entryNumber$|^version$|^days|Days$|^digits$|^level$|^nextNumber$|^firstNumber$|^lineNo$|Count$|^quantity|Quantity$|^quantityDelta$|[pP]ercent$|[rR]ate$|^documentVersion$|Number$|Month$|Day$)/;
 
@@ -89,7 +91,7 @@ const COUNTS =
 export function cell(name, value, record, segment) {
   if (value === null || value === undefined || value === "") return "";
   if (name === "status") return badge(value, record.isOverdue === true && value !== "paid");
-  if (WORDS.includes(name)) return word(value);
+  if (isWord(name)) return word(value);
   if (value === true) return t("Yes");
   if (value === false) return t("No");
   if (name === "actor") return value.userId ? linkTo("users", value.userId) : "";

@@ -1,22 +1,18 @@
 // The reports: which there are the server says, and so what can be asked of each.
 
-import { ask, get, made } from "./api.js";
-import { saveAs } from "./csv.js";
-import { isDecimal } from "./decimal.js";
-import { fault, tell } from "./dialog.js";
+import { get, made } from "./api.js";
+import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
-import { date, figure, monthAndYear, monthEdge, monthsEnd, now, shown, time, today } from "./format.js";
-import { business } from "./frame.js";
+import { figure, monthEdge, now, today } from "./format.js";
 import { empty, heading, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { refusal, refused } from "./refusals.js";
-import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
-import { here, note, path, withQuery } from "./route.js";
-import { label, language, spoken, t, word } from "./texts.js";
-
-/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
-const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
-const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
+import { saveReport } from "./report-csv.js";
+import { drawn, said } from "./report-table.js";
+import { about, first, words } from "./report-words.js";
+import { leadsTo } from "./resources.js";
+import { here, note, path } from "./route.js";
+import { label, t, word } from "./texts.js";
 
 const SHELVES = [
   ["Profit, wealth and money", ["pl", "bs", "cash-flow", "equity-changes", "trial-balance"]],
@@ -207,170 +203,6 @@ function asking(offer, state, run) {
   return { form, read, say, showFaults };
 }
 
-/** Where a row's name leads, and where a figure of it: report, account, entry, document. */
-function leads(row, report, column) {
-  if (row.documentId) return path(segmentOf(row.documentType), row.documentId);
-  const { from, to, asOf, knownAt } = report.parameters;
-  const days = { from: column?.from ?? from ?? null, to: column?.to ?? to ?? asOf ?? null, knownAt };
-  if (row.accountId) return withQuery(path("reports", "general-ledger"), { accountId: row.accountId, ...days });
-  if (row.partyId)
-    return /aging$/.test(report.report)
-      ? withQuery(path("reports", `${report.report}-detail`), { partyId: row.partyId, asOf: asOf ?? to })
-      : path("parties", row.partyId);
-  if (row.itemId)
-    return /^stock/.test(report.report) && report.report !== "stock-ledger"
-      ? withQuery(path("reports", "stock-ledger"), { itemId: row.itemId, ...days })
-      : path("items", row.itemId);
-  return null;
-}
-
-/** A column's head: its days where it has some, a whole quarter or month in a word, else its name. */
-function columnName({ key, from, to, label: name }) {
-  if (!from || !to || !key.includes("..")) return words(name);
-  const [year, month] = from.split("-").map(Number);
-  const isWhole = from.endsWith("-01") && to === monthsEnd(year, month + (to.slice(0, 7) === from.slice(0, 7) ? 0 : 2));
-  if (from.endsWith("-01") && from.slice(0, 7) === to.slice(0, 7)) return monthAndYear(from);
-  return isWhole && month % 3 === 1 ? t("Q{quarter} {year}", { quarter: (month + 2) / 3, year }) : `${date(from)} – ${date(to)}`;
-}
-
-/** A report's own words: days in them as the reader writes them, whatever its figures are. */
-function words(text) {
-  if (t(text) !== text) return t(text);
-  const given = {};
-  const called = (kind, one) => {
-    const seen = Object.keys(given).filter((name) => name.startsWith(kind)).length;
-    const name = seen === 0 ? kind : `${kind}${seen + 1}`;
-    given[name] = one;
-    return `{${name}}`;
-  };
-  const pattern = text.replace(/\b(\d{4}-\d{2}-\d{2})\b|\b(\d+)\b/g, (_, day, number) =>
-    day ? called("day", date(day)) : called("number", number),
-  );
-  return t(pattern, given);
-}
-
-function value(row, at, report, isFigure) {
-  const one = row.values[at];
-  if (one === null || one === undefined) return "";
-  const column = report.columns[at];
-  if (isDecimal(one)) {
-    const text = figure(one);
-    const address = (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
-    return address ? h("a", { class: "drill", href: address }, text) : text;
-  }
-  if (report.report === "audit-trail" && column.key === "record") {
-    const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
-    return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
-  }
-  return isFigure ? words(String(one)) : shown(one);
-}
-
-const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
-/** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
-function translated(row) {
-  const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
-  if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return tellsOf(row) ? row.label : (spoken(row.label) ?? words(row.label));
-}
-
-/** Other currencies are not shown where there are none. */
-function narrowed(report) {
-  const at = report.columns.findIndex((column) => column.key === "currency");
-  const isForeign = (row) => (row.values[at] ?? report.currency) !== report.currency || row.children.some(isForeign);
-  if (at < 0 || report.rows.some(isForeign)) return report;
-  const aside = ["currency", "amountCurrency", "baseAmount"];
-  const kept = report.columns.map((column) => !aside.includes(column.key));
-  const cut = (row) => ({ ...row, values: row.values.filter((_, index) => kept[index]), children: row.children.map(cut) });
-  return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
-}
-
-/** With more columns than this it lies on its side on paper. */
-const WIDE = 6;
-
-function drawn(whole) {
-  const report = narrowed(whole);
-  const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
-  const heads = report.columns.map(columnName);
-  const rows = [];
-  const add = (row, level) => {
-    const address = leads(row, report, null);
-    const name =
-      address && row.type !== "section"
-        ? h("a", { href: address }, translated(row))
-        : address
-          ? h("a", { href: address }, row.label)
-          : translated(row);
-    rows.push(
-      h(
-        "tr",
-        { class: `row-${row.type} level-${Math.min(level, 4)}` },
-        h("th", { scope: "row" }, name),
-        row.values.map((one, at) =>
-          h(
-            "td",
-            {
-              class: figures[at]
-                ? isDecimal(one) && one.isNegative
-                  ? "figure minus"
-                  : "figure"
-                : /^\d{4}-/.test(one ?? "")
-                  ? "nowrap"
-                  : null,
-              "data-label": heads[at],
-            },
-            value(row, at, report, figures[at]),
-          ),
-        ),
-      ),
-    );
-    for (const child of row.children ?? []) add(child, level + 1);
-  };
-  for (const row of report.rows) add(row, 0);
-  return h(
-    "div",
-    // What is wider than the window is moved by itself, also by who has no mouse.
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) },
-    h(
-      "table",
-      { class: report.columns.length > WIDE ? "report is-wide" : "report" },
-      h(
-        "caption",
-        {},
-        h("strong", {}, business()?.name),
-        " ",
-        h("span", {}, t(report.title)),
-        h("span", { class: "quiet" }, said(report)),
-      ),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
-          report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
-        ),
-      ),
-      h("tbody", {}, rows),
-    ),
-  );
-}
-
-const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
-
-function said(report) {
-  const { from, to, asOf, basis, knownAt } = report.parameters;
-  const days = from ? `${date(from)} – ${date(to)}` : asOf ? t("as of {day}", { day: date(asOf) }) : "";
-  return [
-    days,
-    report.currency,
-    basis === "cash" ? t("when paid") : "",
-    knownAt ? t("as known at {time}", { time: time(knownAt) }) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
-}
-
 /** Figures that must be equal, each side made in its own way. */
 function checks(report) {
   if (!report.checks?.length) return null;
@@ -401,16 +233,6 @@ function checks(report) {
   );
 }
 
-async function save(name, query) {
-  const blob = await ask("GET", `/reports/${name}`, {
-    query: { ...query, format: "csv" },
-    asText: true,
-    headers: { Accept: "text/csv" },
-  });
-  saveAs(blob, `${name}-${today()}.csv`);
-  tell(t("The table was saved."));
-}
-
 export async function reportView(main, name) {
   const all = await known();
   const offer = all.find((one) => one.name === name);
@@ -426,6 +248,7 @@ export async function reportView(main, name) {
   const onPaper = h("p", { class: "print-only" });
   const isPaged = offer.parameters.some((one) => one.name === "page");
   let page = Number(state.page ?? 1);
+  let seen = null;
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
   const run = async () => {
     const query = questions.read();
@@ -436,6 +259,7 @@ export async function reportView(main, name) {
     try {
       const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 100 } : query);
       if (!results.isConnected) return;
+      seen = report;
       questions.showFaults({});
       questions.say(report.parameters);
       replace(onPaper, said(report));
@@ -478,7 +302,7 @@ export async function reportView(main, name) {
     run();
   });
   const actions = [
-    h("button", { type: "button", id: "csv", onclick: () => save(name, questions.read()).catch(fault) }, "CSV"),
+    h("button", { type: "button", id: "csv", onclick: () => saveReport(name, questions.read(), seen).catch(fault) }, "CSV"),
     h("button", { type: "button", onclick: () => print() }, t("Print")),
   ];
   replace(

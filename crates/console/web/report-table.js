@@ -1,0 +1,141 @@
+// A report as a table: what is wide, what leads where, and what is left out.
+
+import { isDecimal } from "./decimal.js";
+import { h } from "./dom.js";
+import { date, figure, shown, time } from "./format.js";
+import { business } from "./frame.js";
+import { columnName, spokenCell, translated, words } from "./report-words.js";
+import { segmentOf, segmentOfStem } from "./resources.js";
+import { path, withQuery } from "./route.js";
+import { t } from "./texts.js";
+
+/** Where a row's name leads, and where a figure of it: report, account, entry, document. */
+function leads(row, report, column) {
+  if (row.documentId) return path(segmentOf(row.documentType), row.documentId);
+  const { from, to, asOf, knownAt } = report.parameters;
+  const days = { from: column?.from ?? from ?? null, to: column?.to ?? to ?? asOf ?? null, knownAt };
+  if (row.accountId) return withQuery(path("reports", "general-ledger"), { accountId: row.accountId, ...days });
+  if (row.partyId)
+    return /aging$/.test(report.report)
+      ? withQuery(path("reports", `${report.report}-detail`), { partyId: row.partyId, asOf: asOf ?? to })
+      : path("parties", row.partyId);
+  if (row.itemId)
+    return /^stock/.test(report.report) && report.report !== "stock-ledger"
+      ? withQuery(path("reports", "stock-ledger"), { itemId: row.itemId, ...days })
+      : path("items", row.itemId);
+  return null;
+}
+
+function value(row, at, report, isFigure) {
+  const one = row.values[at];
+  if (one === null || one === undefined) return "";
+  const column = report.columns[at];
+  if (isDecimal(one)) {
+    const text = figure(one);
+    const address = (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
+    return address ? h("a", { class: "drill", href: address }, text) : text;
+  }
+  if (report.report === "audit-trail" && column.key === "record") {
+    const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
+    return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
+  }
+  return isFigure ? words(String(one)) : shown(spokenCell(one, column.key));
+}
+
+/** Other currencies are not shown where there are none. */
+function narrowed(report) {
+  const at = report.columns.findIndex((column) => column.key === "currency");
+  const isForeign = (row) => (row.values[at] ?? report.currency) !== report.currency || row.children.some(isForeign);
+  if (at < 0 || report.rows.some(isForeign)) return report;
+  const aside = ["currency", "amountCurrency", "baseAmount"];
+  const kept = report.columns.map((column) => !aside.includes(column.key));
+  const cut = (row) => ({ ...row, values: row.values.filter((_, index) => kept[index]), children: row.children.map(cut) });
+  return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
+}
+
+const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
+
+export function said(report) {
+  const { from, to, asOf, basis, knownAt } = report.parameters;
+  const days = from ? `${date(from)} – ${date(to)}` : asOf ? t("as of {day}", { day: date(asOf) }) : "";
+  return [
+    days,
+    report.currency,
+    basis === "cash" ? t("when paid") : "",
+    knownAt ? t("as known at {time}", { time: time(knownAt) }) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** With more columns than this it lies on its side on paper. */
+const WIDE = 6;
+
+export function drawn(whole) {
+  const report = narrowed(whole);
+  const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
+  const heads = report.columns.map(columnName);
+  const rows = [];
+  const add = (row, level) => {
+    const address = leads(row, report, null);
+    const name =
+      address && row.type !== "section"
+        ? h("a", { href: address }, translated(row))
+        : address
+          ? h("a", { href: address }, row.label)
+          : translated(row);
+    rows.push(
+      h(
+        "tr",
+        { class: `row-${row.type} level-${Math.min(level, 4)}` },
+        h("th", { scope: "row" }, name),
+        row.values.map((one, at) =>
+          h(
+            "td",
+            {
+              class: figures[at]
+                ? isDecimal(one) && one.isNegative
+                  ? "figure minus"
+                  : "figure"
+                : /^\d{4}-/.test(one ?? "")
+                  ? "nowrap"
+                  : null,
+              "data-label": heads[at],
+            },
+            value(row, at, report, figures[at]),
+          ),
+        ),
+      ),
+    );
+    for (const child of row.children ?? []) add(child, level + 1);
+  };
+  for (const row of report.rows) add(row, 0);
+  return h(
+    "div",
+    // What is wider than the window is moved by itself, also by who has no mouse.
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) },
+    h(
+      "table",
+      { class: report.columns.length > WIDE ? "report is-wide" : "report" },
+      h(
+        "caption",
+        {},
+        h("strong", {}, business()?.name),
+        " ",
+        h("span", {}, t(report.title)),
+        h("span", { class: "quiet" }, said(report)),
+      ),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
+          report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
+        ),
+      ),
+      h("tbody", {}, rows),
+    ),
+  );
+}

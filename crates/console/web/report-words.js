@@ -1,0 +1,49 @@
+// What reports say, in the reader's words: their heads, their rows, and what they are about.
+
+import { date, monthAndYear, monthsEnd } from "./format.js";
+import { language, spoken, t, word } from "./texts.js";
+
+/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
+export const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
+export const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
+
+/** A column's head: its days where it has some, a whole quarter or month in a word, else its name. */
+export function columnName({ key, from, to, label: name }) {
+  if (!from || !to || !key.includes("..")) return words(name);
+  const [year, month] = from.split("-").map(Number);
+  const isWhole = from.endsWith("-01") && to === monthsEnd(year, month + (to.slice(0, 7) === from.slice(0, 7) ? 0 : 2));
+  if (from.endsWith("-01") && from.slice(0, 7) === to.slice(0, 7)) return monthAndYear(from);
+  return isWhole && month % 3 === 1 ? t("Q{quarter} {year}", { quarter: (month + 2) / 3, year }) : `${date(from)} – ${date(to)}`;
+}
+
+/** A report's own words: days in them as the reader writes them, whatever its figures are. */
+export function words(text) {
+  if (t(text) !== text) return t(text);
+  const given = {};
+  const called = (kind, one) => {
+    const seen = Object.keys(given).filter((name) => name.startsWith(kind)).length;
+    const name = seen === 0 ? kind : `${kind}${seen + 1}`;
+    given[name] = one;
+    return `{${name}}`;
+  };
+  const pattern = text.replace(/\b(\d{4}-\d{2}-\d{2})\b|\b(\d+)\b/g, (_, day, number) =>
+    day ? called("day", date(day)) : called("number", number),
+  );
+  return t(pattern, given);
+}
+
+const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
+/** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
+export function translated(row) {
+  const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
+  if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
+  return tellsOf(row) ? row.label : (spoken(row.label) ?? words(row.label));
+}
+
+/** A kind that only reports name, in the reader's words. */
+export const kind = (text) => (t(text) === text ? word(text) : t(text));
+
+/** Columns of such words. */
+const KINDS = ["side", "duty", "origin", "resource"];
+/** What a cell says that is no figure. */
+export const spokenCell = (text, key) => (KINDS.includes(key) ? kind(text) : text);
