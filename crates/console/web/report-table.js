@@ -4,6 +4,7 @@ import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
 import { date, figure, shown, time } from "./format.js";
 import { business } from "./frame.js";
+import { linkTo } from "./names.js";
 import { columnName, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
@@ -26,31 +27,46 @@ function leads(row, report, column) {
   return null;
 }
 
+/** Rows that stand for themselves, and sum up nothing. */
+const SINGLE = ["line", "account", "document"];
+
 function value(row, at, report, isFigure) {
   const one = row.values[at];
   if (one === null || one === undefined) return "";
   const column = report.columns[at];
+  // Of debit and credit only one is meant.
+  if (isDecimal(one) && one.isZero && /(debit|credit)$/i.test(column.key) && SINGLE.includes(row.type)) return "";
   if (isDecimal(one)) {
     const text = figure(one);
     const address = (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
     return address ? h("a", { class: "drill", href: address }, text) : text;
   }
+  if (report.report === "audit-trail" && column.key === "user") return linkTo("users", one);
   if (report.report === "audit-trail" && column.key === "record") {
     const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
-    return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
+    return segment ? linkTo(segment, one) : one;
   }
   return isFigure ? words(String(one)) : shown(spokenCell(one, column.key));
 }
 
-/** Other currencies are not shown where there are none. */
-function narrowed(report) {
-  const at = report.columns.findIndex((column) => column.key === "currency");
-  const isForeign = (row) => (row.values[at] ?? report.currency) !== report.currency || row.children.some(isForeign);
-  if (at < 0 || report.rows.some(isForeign)) return report;
-  const aside = ["currency", "amountCurrency", "baseAmount"];
-  const kept = report.columns.map((column) => !aside.includes(column.key));
+/** The same report without some of its columns. */
+function without(report, keys) {
+  const kept = report.columns.map((column) => !keys.includes(column.key));
   const cut = (row) => ({ ...row, values: row.values.filter((_, index) => kept[index]), children: row.children.map(cut) });
   return { ...report, columns: report.columns.filter((_, index) => kept[index]), rows: report.rows.map(cut) };
+}
+
+/** Other currencies are not shown where there are none, nor twice what is the same; nor what only a program asks for. */
+function narrowed(report) {
+  const at = (key) => report.columns.findIndex((column) => column.key === key);
+  const [currency, total, base, request] = ["currency", "total", "baseAmount", "request"].map(at);
+  const isForeign = (row) => (row.values[currency] ?? report.currency) !== report.currency;
+  const differs = (row) => String(row.values[total]) !== String(row.values[base]);
+  const aside = [];
+  if (currency >= 0 && !some(report.rows, isForeign)) aside.push("currency", "amountCurrency", "baseAmount");
+  if (total >= 0 && base >= 0 && !some(report.rows, differs)) aside.push("baseAmount");
+  if (request >= 0 && report.report === "audit-trail") aside.push("request");
+  return aside.length > 0 ? without(report, aside) : report;
 }
 
 const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
