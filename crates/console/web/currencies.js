@@ -29,7 +29,11 @@ const OF_COMPANY = [
 const isOfCompany = (name) => /^base[A-Z]/.test(name) || OF_COMPANY.includes(name);
 
 /** What is money at all, among the figures of documents. */
-const MONEY = /[tT]otal$|^amount|Due$|^balance|Amount$|Credit$|^subtotal$|[pP]rice$|Cost$|^debit$|^credit$|^total(Debit|Credit)$/;
+const PRICE = /[pP]rice$|[cC]ost$/;
+const MONEY = /[tT]otal$|^amount|Due$|^balance|Amount$|Credit$|^subtotal$|^debit$|^credit$|^total(Debit|Credit)$/;
+
+/** How many decimals a field has at least that is money; nothing where it is something else. */
+export const decimalsOf = (name) => (PRICE.test(name) ? 2 : MONEY.test(name) || isOfCompany(name) ? 0 : null);
 
 /** The currency that an amount of a record is in. */
 export const unitOf = (name, record) => (isOfCompany(name) ? currency() : (record.currency ?? currency()));
@@ -38,5 +42,5 @@ export const unitOf = (name, record) => (isOfCompany(name) ? currency() : (recor
 export function unitBeside(name, record, segment) {
   const isDocument = RESOURCES[segment]?.isDocument || segment === "allocations";
   if (!isDocument || !record.currency || record.currency === currency()) return null;
-  return isOfCompany(name) || MONEY.test(name) ? unitOf(name, record) : null;
+  return decimalsOf(name) !== null ? unitOf(name, record) : null;
 }

@@ -1,6 +1,6 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
-import { Refused, ask, newKey } from "./api.js";
+import { Refused, ask, company, newKey } from "./api.js";
 import { unitOf } from "./currencies.js";
 import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
@@ -16,6 +16,7 @@ import { RESOURCES } from "./resources.js";
 import { go, here, onLeave, path } from "./route.js";
 import { bodyOf } from "./schema.js";
 import { settling } from "./settling.js";
+import { sides } from "./sides.js";
 import { daysOf, lockInForce, sure } from "./sure.js";
 import { label, t, word } from "./texts.js";
 
@@ -92,6 +93,8 @@ export async function editView(main, segment, id, taken = null) {
   const start = before ?? {
     ...(known.isDocument ? { date: today() } : {}),
     ...known.start,
+    // Whoever is invited comes into this company, unless another is chosen.
+    ...(segment === "users" ? { memberships: [{ businessId: company() }] } : {}),
     // A new lock takes the place of the one before: what is to stay locked stands in it already.
     ...(inForce ? daysOf(inForce) : {}),
     ...(segment === "businesses" ? {} : given),
@@ -129,6 +132,7 @@ export async function editView(main, segment, id, taken = null) {
     chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
     changed: () => {
       settle?.draw();
+      both?.show(form.read());
       look();
       keep();
     },
@@ -138,6 +142,7 @@ export async function editView(main, segment, id, taken = null) {
   if (taken) form.isDirty = true;
   const keepNow = () => form.isDirty && keepDraft(segment, id, { body: form.read(), etag, was: opened });
   const keep = later(400, keepNow);
+  const both = segment === "journals" ? sides() : null;
   const settle =
     known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
 
@@ -359,7 +364,7 @@ export async function editView(main, segment, id, taken = null) {
         form.wrong,
         h("section", { class: "card" }, form.head),
         settle?.place,
-        form.lines ? h("section", { class: "card" }, form.lines) : null,
+        form.lines ? h("section", { class: "card" }, form.lines, both?.element) : null,
         form.more ? h("section", { class: "card" }, form.more) : null,
         h("div", { class: "buttons" }, buttons, cancel),
       ),
@@ -367,6 +372,7 @@ export async function editView(main, segment, id, taken = null) {
     ),
   );
   if (isNew) form.head.querySelector("input, select")?.focus({ preventScroll: true });
+  both?.show(form.read());
   await settle?.draw();
   if (known.isDocument) rehearse();
 }

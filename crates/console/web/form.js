@@ -1,9 +1,10 @@
 // A form made of what a body has in the API's document. Each field knows its path, so that each fault finds its field.
 
+import { decimalsOf, unitOf } from "./currencies.js";
 import { Decimal } from "./decimal.js";
 import { fresh, h, icon } from "./dom.js";
 import { eventTypes } from "./event-types.js";
-import { amount, money, typed } from "./format.js";
+import { amount, money, typed, typedMoney } from "./format.js";
 import { picker } from "./picker.js";
 import { refusal } from "./refusals.js";
 import { leadsTo } from "./resources.js";
@@ -57,6 +58,8 @@ function control(name, schema, value, form, id) {
     };
   }
   if (schema.type === "number" || schema.type === "integer") {
+    const least = schema.type === "number" ? decimalsOf(name) : null;
+    const written = (one) => (least === null ? typed(one) : typedMoney(one, unitOf(name, form.value), least));
     const input = h("input", {
       id,
       name,
@@ -64,7 +67,7 @@ function control(name, schema, value, form, id) {
       inputmode: schema.type === "number" ? "decimal" : "numeric",
       autocomplete: "off",
       class: "amount",
-      value: typed(value),
+      value: written(value),
       oninput: changed,
     });
     const read = () =>
@@ -75,7 +78,7 @@ function control(name, schema, value, form, id) {
           : /^-?\d+$/.test(input.value.trim())
             ? new Decimal(input.value.trim())
             : input.value;
-    return { element: input, input, get: read, set: (next) => (input.value = typed(next)) };
+    return { element: input, input, get: read, set: (next) => (input.value = written(next)) };
   }
   if (schema.format === "date-time") {
     const input = h("input", { id, name, type: "datetime-local", value: value ? local(value) : "", oninput: changed });

@@ -113,6 +113,13 @@ export function shown(value) {
 /** What stands in a field for typing. */
 export const typed = (value) => (isDecimal(value) ? value.text.replace(".", decimalPoint()) : String(value ?? ""));
 
+/** The same of an amount: with the cents of its currency, of a price with two digits at least. */
+export function typedMoney(value, currency, least = 0) {
+  if (!isDecimal(value)) return typed(value);
+  const missing = Math.max(currencyPlaces(currency), least) - places(value.text);
+  return typed(missing > 0 ? new Decimal(`${value.text}${places(value.text) === 0 ? "." : ""}${"0".repeat(missing)}`) : value);
+}
+
 const decimalPoint = () =>
   numbers({})
     .formatToParts("1.5")

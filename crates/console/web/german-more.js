@@ -311,4 +311,14 @@ export const MORE = {
   "section": "Abschnitt",
   "subtotal": "Zwischensumme",
   "line": "Zeile",
+  "The closing entry": "Die Abschlussbuchung",
+  "unused credits: {amount}": "noch nicht verrechnet: {amount}",
+  "not yet due: {amount}": "noch nicht fällig: {amount}",
+  "Unused credits": "Noch nicht verrechnet",
+  "The books are proved: {count} identities hold, and 1 has something that is not finished yet.":
+    "Die Bücher sind bewiesen: {count} Gleichungen gehen auf, und bei 1 ist noch etwas offen.",
+  "The books are proved: {count} identities hold, and {open} have something that is not finished yet.":
+    "Die Bücher sind bewiesen: {count} Gleichungen gehen auf, und bei {open} ist noch etwas offen.",
+  "Debit {debit} · Credit {credit}": "Soll {debit} · Haben {credit}",
+  "Difference {amount}": "Differenz {amount}",
 };

@@ -2,12 +2,12 @@
 
 import { get, list } from "./api.js";
 import { ages, bars, line } from "./chart.js";
-import { isDecimal } from "./decimal.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
 import { date, money, monthEdge, monthName, rough, short, time, today } from "./format.js";
 import { business, currency, may, noun } from "./frame.js";
-import { linkTo } from "./names.js";
+import { calledThen, linkTo } from "./names.js";
+import { owedBy } from "./owed.js";
 import { badge, empty, heading } from "./parts.js";
 import { lastProof, proofMark } from "./proof.js";
 import { RESOURCES, segmentOfStem } from "./resources.js";
@@ -46,33 +46,26 @@ function head(title, address, ask, draw) {
 }
 
 function owed(kind) {
-  const asked = get(`/reports/${kind}-aging`, { asOf: today() });
+  const asked = owedBy(kind);
   asked.catch(() => null);
   return asked;
 }
 
-/** What is not yet due is one, and all the rest is late. */
-function late(report) {
-  const names = report.columns.map((one) => one.key);
-  const first = names.indexOf("total");
-  const row = report.rows.find((one) => one.key === "total");
-  if (!row) return t("Nothing open");
-  const isLate = row.values.slice(1, first).some((one) => isDecimal(one) && !one.isZero);
-  const current = row.values[0];
-  return isLate ? t("of it not yet due: {amount}", { amount: money(current, report.currency) }) : t("Nothing is overdue");
+/** What is not yet due is one, and all the rest is late, but for what was credited and settles nothing yet. */
+function late({ report, ages, credits }) {
+  if (!report.rows.some((one) => one.key === "total")) return t("Nothing open");
+  const unit = report.currency;
+  const isLate = ages.slice(1).some(({ value }) => !value.isZero);
+  const unused = t("unused credits: {amount}", { amount: money(credits, unit) });
+  const due = isLate || !credits.isZero ? t("not yet due: {amount}", { amount: money(ages[0].value, unit) }) : t("Nothing is overdue");
+  return credits.isZero ? due : `${due} · ${unused}`;
 }
 
-function aging(kind, report) {
-  const row = report.rows.find((one) => one.key === "total");
-  const end = report.columns.findIndex((one) => one.key === "total");
-  if (!row) return empty(t("Nothing open"));
-  const points = report.columns
-    .slice(0, end)
-    .map((column, at) => ({
-      name: t(column.label),
-      value: row.values[at],
-      href: withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() }),
-    }));
+function aging(kind, { report, ages: parts, credits }) {
+  if (!report.rows.some((one) => one.key === "total")) return empty(t("Nothing open"));
+  const href = withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() });
+  const points = parts.map(({ column, value }) => ({ name: t(column.label), value, href }));
+  if (!credits.isZero) points.push({ name: t("Unused credits"), value: credits, href });
   return ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
 }
 
@@ -145,15 +138,13 @@ function todoList(items) {
 function latest({ items }) {
   const one = (record) => {
     const segment = segmentOfStem(record.resource);
-    const name = record.after?.number ?? record.after?.name ?? record.after?.displayName ?? record.after?.email ?? label(record.resource);
+    const name = calledThen(record.after ?? record.before, segment);
     return h(
       "li",
       {},
       badge(record.action),
       " ",
-      segment && record.action !== "deleted"
-        ? linkTo(segment, record.resourceId, record.after?.id === record.resourceId ? name : undefined)
-        : name,
+      segment ? linkTo(segment, record.resourceId, name) : label(record.resource),
       h("span", { class: "quiet small block" }, `${label(record.resource)} · ${time(record.at)}`),
     );
   };
@@ -254,13 +245,13 @@ export async function homeView(main) {
         t("Owed to us"),
         path("reports", "ar-aging"),
         () => ar,
-        (report) => [money(figureOf(report, "total", "total") ?? report.totals?.total ?? "0", unit), late(report)],
+        (told) => [money(figureOf(told.report, "total", "total") ?? told.report.totals?.total ?? "0", unit), late(told)],
       ),
       head(
         t("Owed by us"),
         path("reports", "ap-aging"),
         () => ap,
-        (report) => [money(figureOf(report, "total", "total") ?? "0", unit), late(report)],
+        (told) => [money(figureOf(told.report, "total", "total") ?? "0", unit), late(told)],
       ),
       head(
         t("Profit this month"),
@@ -278,31 +269,43 @@ export async function homeView(main) {
     h(
       "div",
       { class: "dashboard" },
-      part(
-        t("Profit by month"),
-        () => profit,
-        (report) => drawn(bars, { title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
-        "wide",
+      h(
+        "div",
+        { class: "stack" },
+        part(
+          t("Profit by month"),
+          () => profit,
+          (report) => drawn(bars, { title: t("Profit by month"), points: months(report), shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
+          "wide",
+        ),
+        part(
+          t("Cash by month"),
+          cashByMonth,
+          (points) => drawn(line, { title: t("Cash by month"), points, shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
+          "wide",
+        ),
+        h(
+          "div",
+          { class: "pair" },
+          part(
+            t("Owed to us, by age"),
+            () => ar,
+            (told) => aging("ar", told),
+          ),
+          part(
+            t("Owed by us, by age"),
+            () => ap,
+            (told) => aging("ap", told),
+          ),
+        ),
+        story(),
       ),
-      part(t("To do"), todo, todoList, "tall"),
-      part(
-        t("Cash by month"),
-        cashByMonth,
-        (points) => drawn(line, { title: t("Cash by month"), points, shown: (value) => rough(value, unit), scale: (value) => short(value, unit) }),
-        "wide",
+      h(
+        "div",
+        { class: "stack" },
+        part(t("To do"), todo, todoList, "tall"),
+        part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 9 }), latest, "tall"),
       ),
-      part(
-        t("Owed to us, by age"),
-        () => ar,
-        (report) => aging("ar", report),
-      ),
-      part(
-        t("Owed by us, by age"),
-        () => ap,
-        (report) => aging("ap", report),
-      ),
-      part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 7 }), latest, "tall"),
-      story(),
     ),
   );
   firstSteps(steps).catch(() => null);

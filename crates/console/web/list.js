@@ -4,6 +4,7 @@ import { list } from "./api.js";
 import { saveList } from "./csv.js";
 import { h, later, replace } from "./dom.js";
 import { explain, fault } from "./dialog.js";
+import { date, money } from "./format.js";
 import { may, noun } from "./frame.js";
 import { cell, empty, heading, isFigure, waiting } from "./parts.js";
 import { picker } from "./picker.js";
@@ -325,6 +326,12 @@ export async function listView(main, segment) {
   await show();
 }
 
+/** The day of a document, and what it comes to. */
+function besides(record) {
+  const sum = record.total ?? record.amount ?? record.totalDebit;
+  return [date(record.date), sum ? money(sum, record.currency) : null].filter(Boolean).join(" · ");
+}
+
 /** The same words looked for in everything that has names or numbers. */
 export async function searchView(main) {
   const { q = "" } = here().query;
@@ -346,7 +353,7 @@ export async function searchView(main) {
   ].filter((one) => may(`${noun(one)}.view`));
   const found = h("div", { class: "found", "aria-live": "polite" }, waiting());
   replace(main, heading(t("Search: {words}", { words: q })), found);
-  const pages = await Promise.all(looked.map((one) => list(one, { q, pageSize: 6 }).catch(() => ({ items: [], total: 0 }))));
+  const pages = await Promise.all(looked.map((one) => list(one, { q, pageSize: 6, sort: RESOURCES[one].isDocument ? RESOURCES[one].sort : null }).catch(() => ({ items: [], total: 0 }))));
   const groups = looked.map((one, at) => ({ segment: one, ...pages[at] })).filter((one) => one.items.length > 0);
   const group = ({ segment, items, total }) =>
     h(
@@ -365,6 +372,7 @@ export async function searchView(main) {
               { href: path(segment, record.id) },
               [record.number ?? record.code, record.name ?? record.partyName ?? record.narration].filter(Boolean).join(" · "),
             ),
+            RESOURCES[segment].isDocument ? h("span", { class: "quiet" }, ` · ${besides(record)}`) : null,
             " ",
             cell("status", record.status, record, segment),
           ),

@@ -28,6 +28,9 @@ export function called(record, segment) {
   return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? (RESOURCES[segment]?.isDocument ? t("(no number)") : record.id));
 }
 
+/** What a record that was told beside something else is called; nothing where it was not told whole. */
+export const calledThen = (told, segment) => (told?.id && segment ? called(told, segment) : undefined);
+
 export const remember = (segment, record) => known.set(`${segment}/${record.id}`, Promise.resolve(called(record, segment)));
 
 export function nameOf(segment, id) {

@@ -2,7 +2,9 @@
 
 import { list } from "./api.js";
 import { fresh, h, later, replace } from "./dom.js";
+import { date, money } from "./format.js";
 import { called, nameOf, remember } from "./names.js";
+import { RESOURCES } from "./resources.js";
 import { t } from "./texts.js";
 
 const ONLY = { accounts: { isGroup: "false", status: "active" }, items: { status: "active" } };
@@ -35,6 +37,8 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
   const show = async () => {
     shownAs = current === null ? "" : await nameOf(segment, current);
     if (document.activeElement !== input || input.value === "") input.value = shownAs;
+    // What is longer than the field is read by pointing at it.
+    if (shownAs) input.title = shownAs;
   };
   if (current !== null) show();
 
@@ -51,6 +55,7 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
     if (record) remember(segment, record);
     shownAs = record ? called(record, segment) : "";
     input.value = shownAs;
+    input.title = shownAs;
     close();
     if (record) chosen?.(record);
     onchange?.();
@@ -64,12 +69,19 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
       one.scrollIntoView({ block: "nearest" });
     }
   };
+  /** Of documents the latest come first, each with its day and what it comes to. */
+  const isDocument = RESOURCES[segment]?.isDocument === true;
+  const beside = (record) => {
+    const sum = record.total ?? record.amount;
+    if (isDocument) return [record.partyName, date(record.date), sum ? money(sum, record.currency) : null].filter(Boolean).join(" · ");
+    return segment === "parties" ? record.code : null;
+  };
   const look = async () => {
     const turn = ++asked;
     const letters = input.value === shownAs ? "" : input.value.trim();
     let page;
     try {
-      page = await list(segment, { ...ONLY[segment], ...narrow, q: letters, pageSize: 12 }, { quiet: true });
+      page = await list(segment, { ...ONLY[segment], ...narrow, q: letters, pageSize: 12, sort: isDocument ? RESOURCES[segment].sort : null }, { quiet: true });
     } catch {
       page = { items: [] };
     }
@@ -89,8 +101,8 @@ export function picker({ segment, id, value, narrow = {}, onchange, chosen, name
             take(record);
           },
         },
-        h("span", {}, called(record, segment)),
-        record.code && segment === "parties" ? h("span", { class: "quiet" }, record.code) : null,
+        h("span", { class: isDocument ? "nowrap" : null }, called(record, segment)),
+        beside(record) ? h("span", { class: "quiet" }, beside(record)) : null,
       );
     replace(
       options,

@@ -29,10 +29,22 @@ function findings(check) {
 const side = (value) => (/^-?\d+(\.\d+)?$/.test(String(value)) ? figure(value) : value);
 
 /** What is not finished yet is no fault, and does not hold either: what is to be done stands beside it. */
+const isOpen = (check) => check.ok && check.findings?.length > 0 && String(check.left) !== String(check.right);
+
+/** How many hold, and how many wait for somebody. */
+const counted = ({ checks }) => ({ count: checks.filter((one) => one.ok && !isOpen(one)).length, open: checks.filter(isOpen).length });
+
+function verdict(told) {
+  const { count, open } = counted(told);
+  if (open === 0) return t("The books are proved: {count} identities hold.", { count });
+  return open === 1
+    ? t("The books are proved: {count} identities hold, and 1 has something that is not finished yet.", { count })
+    : t("The books are proved: {count} identities hold, and {open} have something that is not finished yet.", { count, open });
+}
+
 function outcome(check) {
   if (!check.ok) return h("span", { class: "badge late" }, t("No"));
-  const isOpen = check.findings?.length > 0 && String(check.left) !== String(check.right);
-  return isOpen ? h("span", { class: "badge plain" }, t("Not finished")) : h("span", { class: "badge good" }, t("Yes"));
+  return isOpen(check) ? h("span", { class: "badge plain" }, t("Not finished")) : h("span", { class: "badge good" }, t("Yes"));
 }
 
 const row = (check) =>
@@ -58,7 +70,7 @@ function drawn(told) {
         "strong",
         {},
         told.ok
-          ? t("The books are proved: {count} identities hold.", { count: told.checks.length })
+          ? verdict(told)
           : t("Something does not add up. Show this to whoever keeps the server."),
       ),
     ),
@@ -71,7 +83,7 @@ function drawn(told) {
         { class: "list proof-table" },
         h("caption", { class: "unseen" }, t("Proof")),
         h("thead", {}, h("tr", {}, heads.map((text, at) => h("th", { scope: "col", class: at === 1 || at === 2 ? "figure" : null }, text)))),
-        h("tbody", {}, [...broken, ...told.checks.filter((one) => one.ok)].map(row)),
+        h("tbody", {}, [...broken, ...told.checks.filter(isOpen), ...told.checks.filter((one) => one.ok && !isOpen(one))].map(row)),
       ),
     ),
   ];
@@ -95,7 +107,7 @@ export async function proofView(main) {
     replace(place, h("p", { class: "quiet waiting", role: "status" }, t("Everything is reckoned anew …")));
     try {
       const told = await get("/verify");
-      sessionStorage.setItem(KEPT + company(), JSON.stringify({ ok: told.ok, count: told.checks.length, at: new Date().toISOString() }));
+      sessionStorage.setItem(KEPT + company(), JSON.stringify({ ok: told.ok, count: counted(told).count, at: new Date().toISOString() }));
       replace(place, drawn(told));
       under.hidden = true;
     } catch (error) {

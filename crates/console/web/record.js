@@ -290,6 +290,8 @@ async function following(segment, record, again) {
         ),
       ),
     ];
+  if (segment === "fiscal-years" && record.status === "closed")
+    return [await some("entries", { kind: "yearEnd", dateFrom: record.end, dateTo: record.end }, t("The closing entry"))];
   if (segment === "items" && record.type === "stock")
     return [
       h(
@@ -412,14 +414,15 @@ export async function recordView(main, segment, id) {
       : null,
     isGone ? [" · ", t("deleted {when}", { when: time(record.deletedAt) })] : null,
   );
-  const change = record.after
+  // Of what was deleted only what it was is left.
+  const change = record.after || record.before
     ? section(
         t("What was changed"),
         changes(record, segmentOfStem(record.resource)) ??
           h(
             "pre",
             {},
-            JSON.stringify(record.after, (_, value) => (isDecimal(value) ? value.text : value), 1),
+            JSON.stringify(record.after ?? record.before, (_, value) => (isDecimal(value) ? value.text : value), 1),
           ),
       )
     : null;

@@ -4,7 +4,7 @@ import { list } from "./api.js";
 import { isDecimal, sum } from "./decimal.js";
 import { fault } from "./dialog.js";
 import { fresh, h, replace } from "./dom.js";
-import { amount, date, money, typed } from "./format.js";
+import { amount, date, money, typedMoney } from "./format.js";
 import { currency } from "./frame.js";
 import { label, t } from "./texts.js";
 
@@ -30,9 +30,10 @@ export function settling(form, first, changed) {
   const place = h("div", {});
   const fields = new Map();
   let party = null;
-  let followed = typed(first?.amount);
+  
   const rest = leftOver();
   const whole = form.fields.get("amount");
+  let followed = first ? whole.input.value.trim() : "";
   const settling = () => [...fields].filter(([, input]) => input.value.trim() !== "");
   const unitOf = () => form.fields.get("currency")?.get() ?? currency();
   const tellRest = () => rest.show(whole.get(), settling().map(([item, input]) => [amount(input.value), item.currency]), unitOf());
@@ -41,8 +42,8 @@ export function settling(form, first, changed) {
     const unit = unitOf();
     const together = settled.every(([item]) => item.currency === unit) ? sum(settled.map(([, input]) => amount(input.value))) : null;
     if (together !== null && whole.input.value.trim() === followed) {
-      followed = settled.length > 0 ? typed(together) : "";
       whole.set(settled.length > 0 ? together : null);
+      followed = whole.input.value.trim();
     }
     tellRest();
     changed();
@@ -85,7 +86,7 @@ export function settling(form, first, changed) {
         inputmode: "decimal",
         class: "amount",
         "aria-label": t("Settle of {number}", { number: item.documentNumber }),
-        value: first?.targetId === item.id ? typed(first.amount ?? item.openAmount.size) : "",
+        value: first?.targetId === item.id ? typedMoney(first.amount ?? item.openAmount.size, item.currency) : "",
         oninput: follow,
       });
       fields.set(item, input);
@@ -95,7 +96,7 @@ export function settling(form, first, changed) {
         {
           type: "button",
           onclick: () => {
-            input.value = typed(item.openAmount.size);
+            input.value = typedMoney(item.openAmount.size, item.currency);
             follow();
           },
         },

@@ -9,7 +9,7 @@ import { time, today } from "./format.js";
 import { may, noun } from "./frame.js";
 import { linkTo } from "./names.js";
 import { empty, heading, section, table, waiting } from "./parts.js";
-import { segmentOf, segmentOfStem } from "./resources.js";
+import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path } from "./route.js";
 import { own, setup } from "./setup.js";
 import { label, t, word } from "./texts.js";
@@ -118,14 +118,13 @@ export async function eventsView(main) {
   const told = await get("/events", { after: Math.max(0, count(newest) - LATEST), limit: LATEST });
   const row = (one) => {
     const segment = segmentOfStem(one.resource) ?? segmentOf(one.resource);
-    const isGone = /deleted$/.test(one.type);
     return h(
       "tr",
       {},
       h("th", { scope: "row" }, String(one.sequence)),
       h("td", { class: "nowrap", "data-label": label("at") }, time(one.occurredAt)),
       h("td", { "data-label": t("Event") }, h("code", {}, one.type)),
-      h("td", { "data-label": t("Record") }, isGone || !one.resourceId ? word(one.resource) : linkTo(segment, one.resourceId)),
+      h("td", { "data-label": t("Record") }, one.resourceId && RESOURCES[segment] ? linkTo(segment, one.resourceId) : word(one.resource)),
       h("td", { "data-label": t("Who") }, one.actor?.userId ? linkTo("users", one.actor.userId) : t("The server")),
       h("td", { "data-label": label("dialect") }, one.dialect ?? ""),
     );
