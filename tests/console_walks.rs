@@ -28,10 +28,10 @@ fn an_order_to_a_receipt(desk: &Desk) {
     browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
     // The amount is what is settled, as long as nobody types another.
     browser.fill(".settle input", "1.5");
-    browser.wait("document.querySelector('[name=amount]').value === '1.5'");
+    browser.wait("document.querySelector('[name=amount]').value === '1.50'");
     desk.press(".settle button");
     browser.wait("document.querySelector('[name=amount]').value === document.querySelector('.settle input').value");
-    assert_ne!(browser.run("return document.querySelector('[name=amount]').value"), json!("1.5"));
+    assert_ne!(browser.run("return document.querySelector('[name=amount]').value"), json!("1.50"));
     desk.pick("[name=accountId]", "1010");
     browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
     desk.press("#posted");
@@ -145,7 +145,7 @@ fn a_month_is_closed(desk: &Desk) {
     desk.go("");
     desk.go("/journals/new");
     desk.press("#take-draft");
-    browser.wait("document.querySelectorAll('.grid tbody tr').length === 2 && document.querySelector('.grid [name=debit]').value === '1'");
+    browser.wait("document.querySelectorAll('.grid tbody tr').length === 2 && document.querySelector('.grid [name=debit]').value === '1.00'");
     assert_eq!(browser.run("return document.querySelector('[name=date]').value"), json!(end));
     desk.press("#cancel");
     browser.wait(&format!("location.pathname.endsWith('/journals') && {THERE}"));
@@ -190,6 +190,26 @@ fn a_day_on_a_phone_in_the_dark() {
     a_day(390, 844, "dark");
 }
 
+/// What is saved is caught where the browser would write it: its first bytes, its text, and what the file is called.
+fn catch_files(desk: &Desk) {
+    desk.browser.run(
+        "window.saved = []; const made = URL.createObjectURL; \
+         URL.createObjectURL = blob => { blob.arrayBuffer().then(told => saved.push({ \
+             bytes: [...new Uint8Array(told).slice(0, 3)], text: new TextDecoder().decode(told), name: window.called })); \
+             return made.call(URL, blob) }; \
+         const click = HTMLAnchorElement.prototype.click; \
+         HTMLAnchorElement.prototype.click = function () { window.called = this.download; click.call(this) }",
+    );
+}
+
+/// The file that a press of the button makes.
+fn file(desk: &Desk) -> Value {
+    catch_files(desk);
+    desk.press("#csv");
+    desk.browser.wait("window.saved.length === 1");
+    desk.browser.run("return saved[0]")
+}
+
 /// A list is saved whole, over its pages, and nothing in it is a formula.
 #[test]
 fn a_list_is_saved_as_it_is_filtered() {
@@ -201,29 +221,46 @@ fn a_list_is_saved_as_it_is_filtered() {
     desk.press("#save");
     browser.wait("document.querySelector('#edit')");
     desk.go("/parties");
-    // What is saved is caught where the browser would write it.
-    browser.run(
-        "window.saved = []; const made = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().then(text => saved.push(text)); return made.call(URL, blob) }",
-    );
-    desk.press("#csv");
-    browser.wait("window.saved.length === 1");
-    let text = browser.run("return saved[0]");
-    let lines: Vec<&str> = text.as_str().unwrap().split("\r\n").filter(|line| !line.is_empty()).collect();
+    let saved = file(&desk);
+    assert_eq!(saved["bytes"], json!([0xef, 0xbb, 0xbf]), "a spreadsheet takes it for something else than UTF-8");
+    let lines: Vec<&str> = saved["text"].as_str().unwrap().split("\r\n").filter(|line| !line.is_empty()).collect();
     let total = browser.run("return document.querySelectorAll('table.list tbody tr').length").as_u64().unwrap();
     assert_eq!(lines.len() as u64, total + 1, "{lines:?}");
     assert!(lines[0].starts_with("Code,Name,"), "{}", lines[0]);
     assert!(lines.iter().any(|line| line.contains("\"'=SUM(A1:A9), \"\"quoted\"\"\"")), "{lines:?}");
     desk.go("/parties?q=nord");
-    browser.run("window.saved = []; const made = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().then(text => saved.push(text)); return made.call(URL, blob) }");
-    desk.press("#csv");
-    browser.wait("window.saved.length === 1");
-    assert_eq!(
-        browser.run(
-            "return saved[0].trim().split('\\r\\n').length - document.querySelectorAll('table.list tbody tr').length"
-        ),
-        1
-    );
+    let few = file(&desk)["text"].as_str().unwrap().trim().split("\r\n").count();
+    let shown = browser.run("return document.querySelectorAll('table.list tbody tr').length").as_u64().unwrap();
+    assert_eq!(few as u64, shown + 1);
     assert!(browser.run("return document.querySelectorAll('table.list tbody tr').length").as_u64().unwrap() < total);
+}
+
+/// A spreadsheet in German parts cells by semicolons and reads a comma in numbers; a report is called by its days.
+#[test]
+fn what_is_saved_in_german_opens_in_german() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    desk.browser.run("localStorage.setItem('duet.language', 'de')");
+    desk.go("/sales-invoices");
+    let saved = file(&desk);
+    assert_eq!(saved["bytes"], json!([0xef, 0xbb, 0xbf]));
+    let lines: Vec<&str> = saved["text"].as_str().unwrap().lines().collect();
+    assert!(lines[0].starts_with("Nummer;Datum;"), "{}", lines[0]);
+    // The total of an invoice: cents after a comma, and no mark between thousands.
+    let is_amount = |cell: &str| {
+        cell.split_once(',').is_some_and(|(whole, cents)| {
+            cents.len() == 2 && whole.trim_start_matches('-').chars().all(|one| one.is_ascii_digit())
+        })
+    };
+    assert!(lines[1..].iter().all(|line| line.split(';').any(is_amount)), "{lines:?}");
+    assert!(!lines[1..].iter().any(|line| line.contains(";paid;") || line.contains(";open;")), "{lines:?}");
+    desk.go("/reports/pl?from=2026-10-01&to=2026-10-31");
+    let saved = file(&desk);
+    assert_eq!(saved["name"], "pl-2026-10-01-2026-10-31.csv");
+    let lines: Vec<&str> = saved["text"].as_str().unwrap().lines().collect();
+    assert!(lines[0].starts_with("Ebene;Art;Zeile;"), "{}", lines[0]);
+    assert!(lines[1..].iter().all(|line| line.split(';').next_back().is_some_and(is_amount)), "{lines:?}");
+    desk.is_quiet(&[]);
 }
 
 /// What somebody typed and did not save is gone when they sign out.
@@ -339,4 +376,96 @@ fn types_of_events_are_put_together() {
     desk.press("#save");
     browser.wait(&format!("!location.pathname.endsWith('/new') && {THERE}"));
     assert!(desk.text("main").contains("stock.low"), "{}", desk.text("main"));
+}
+
+/// No lines at all would mean all that is left: where nothing is chosen, nothing is sent.
+#[test]
+fn what_is_not_chosen_is_not_delivered() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-orders/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "beans");
+    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
+    browser.fill(".grid [name=quantity]", "3");
+    desk.press("#posted");
+    desk.press("#act-deliver");
+    browser.wait("document.querySelectorAll('dialog .postings tbody tr').length > 1");
+    let answered = |many: &str| {
+        browser.fill("dialog [data-line]", many);
+        desk.press("dialog button[type=submit]");
+    };
+    for none in ["", "0"] {
+        answered(none);
+        browser.wait("!document.querySelector('#act-nothing').hidden");
+        browser.wait("!document.querySelector('dialog .postings')");
+    }
+    let at_field = "document.querySelector('dialog [data-line][aria-invalid=true] + .fault')";
+    answered("a few");
+    browser.wait(at_field);
+    assert_eq!(browser.run("return document.querySelector('#act-nothing').hidden"), json!(true));
+    // What the server refuses stands at the field as well, and is gone once something else is typed.
+    answered("9999");
+    browser.wait(&format!("{at_field}?.textContent.includes('at most')"));
+    assert!(browser.run("return location.pathname").as_str().unwrap().contains("/sales-orders/"));
+    browser.fill("dialog [data-line]", "1");
+    browser.wait(&format!("!{at_field} && document.querySelector('dialog .wrong').hidden"));
+    desk.press("dialog button[type=submit]");
+    browser.wait(&format!("location.pathname.includes('/delivery-notes/') && {THERE}"));
+    assert_eq!(desk.record()["lines"][0]["quantity"], json!(1));
+    desk.is_quiet(&["status of 409", "status of 400"]);
+}
+
+/// Costs are kept in the company's currency, also of goods that are paid in another.
+#[test]
+fn a_figure_is_shown_in_its_own_currency() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/receipt-notes/new");
+    desk.pick("[name=partyId]", "finca");
+    desk.pick(".grid [name=itemId]", "highland");
+    browser.wait("document.querySelector('.grid [name=unitCost]').value");
+    browser.fill(".grid [name=quantity]", "2");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.entry')");
+    let note = desk.record();
+    assert_eq!(note["currency"], "USD", "{note}");
+    let cell = |label: &str| desk.text(&format!("td[data-label='{label}']"));
+    assert!(cell("Unit cost").ends_with("USD") && cell("Cost amount").ends_with("EUR"), "{}", desk.text("main"));
+    let open = browser.run(
+        "return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Grni total').nextSibling.textContent",
+    );
+    assert!(open.as_str().unwrap().ends_with("EUR"), "{open}");
+    desk.is_quiet(&[]);
+}
+
+/// More than there is, or more than is open: said where it stands, and beneath.
+#[test]
+fn what_is_settled_is_held_against_what_there_is() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-invoices/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "course");
+    browser.fill(".grid [name=quantity]", "1");
+    desk.press("#posted");
+    desk.press("#act-settle");
+    browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
+    browser.wait("document.querySelector('.left-over').textContent.includes('0.00')");
+    browser.fill("[name=amount]", "1000000");
+    browser.wait("document.querySelector('.left-over').textContent.startsWith('Left to allocate')");
+    browser.fill(".settle input", "2000000");
+    browser.wait("document.querySelector('.left-over.minus')?.textContent.startsWith('More is allocated')");
+    desk.pick("[name=accountId]", "1010");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.settle input').getAttribute('aria-invalid') === 'true'");
+    let said = browser.run(
+        "const field = document.querySelector('.settle input'); return document.getElementById(field.getAttribute('aria-describedby')).textContent",
+    );
+    assert!(said.as_str().unwrap().contains("must be at most"), "{said}");
+    desk.press("#cancel");
+    desk.is_quiet(&["status of 409", "status of 400"]);
 }

@@ -42,6 +42,7 @@ function chooser(record, open) {
       type: "text",
       inputmode: "decimal",
       "data-line": line.id,
+      oninput: () => (nothing.hidden = true),
       "aria-label": byMoney ? t("How much of {what}", { what: line.description ?? "" }) : t("How many of {what}", { what: line.description ?? "" }),
       value: byMoney ? "" : typed(open.get(line.id)),
     });
