@@ -96,7 +96,7 @@ export async function editView(main, segment, id, taken = null) {
     ...(segment === "businesses" ? {} : given),
   };
   if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
-  const title = isNew ? t("New: {what}", { what: label(noun(segment)) }) : t("Edit {what}", { what: called(before, segment) });
+  const title = isNew ? t("New: {what}", { what: label(noun(segment), "one") }) : t("Edit {what}", { what: called(before, segment) });
   const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
   let turn = 0;
   let stopping = null;
@@ -205,6 +205,7 @@ export async function editView(main, segment, id, taken = null) {
                         .replace(/\[\d+\]/g, "")
                         .split(".")
                         .at(-1),
+                      segment,
                     ),
                   )
                   .filter((one, at, all) => all.indexOf(one) === at)

@@ -12,10 +12,8 @@ import { picker } from "./picker.js";
 import { refusal, refused } from "./refusals.js";
 import { leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { here, note, path, withQuery } from "./route.js";
-import { label, language, spoken, t, word } from "./texts.js";
+import { about, label, spoken, t, word } from "./texts.js";
 
-/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
-const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
 const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
 
 const SHELVES = [
@@ -103,12 +101,12 @@ function asking(offer, state, run) {
       const input = h(
         "select",
         { id, name },
-        h("option", { value: "" }, t("(default)")),
+        h("option", { value: "" }, t("(as usual)")),
         words.map((one) =>
           h(
             "option",
             { value: one, selected: one === state[name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one),
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, name),
           ),
         ),
       );
@@ -125,11 +123,11 @@ function asking(offer, state, run) {
     const faultId = `${id}-fault`;
     const wrong = h("span", { class: "fault", id: faultId, hidden: true });
     fields.set(name, { ...made, wrong });
-    made.input.title = parameter.description.replace(/`/g, "");
+    made.input.title = about(parameter.description);
     return h(
       "div",
       { class: "field" },
-      h("label", { for: id }, label(name), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
+      h("label", { for: id }, label(name, "reports"), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
       made.element,
       wrong,
     );
@@ -262,15 +260,18 @@ function value(row, at, report, isFigure) {
     const segment = segmentOfStem(row.values[report.columns.findIndex((other) => other.key === "resource")]);
     return segment && row.label !== "deleted" ? h("a", { href: path(segment, one) }, String(one).slice(-8)) : one;
   }
-  return isFigure ? words(String(one)) : shown(one);
+  return isFigure ? words(String(one)) : SPOKEN.includes(column.key) ? word(one, column.key) : shown(one);
 }
+
+/** Columns of words that the API has. */
+const SPOKEN = ["side", "duty", "origin", "resource"];
 
 const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
 /** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
 function translated(row) {
   const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
   if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return tellsOf(row) ? row.label : (spoken(row.label) ?? words(row.label));
+  return tellsOf(row) ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
 }
 
 /** Other currencies are not shown where there are none. */
@@ -490,6 +491,6 @@ export async function reportView(main, name) {
     pages,
   );
   const lacking = missing();
-  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map(label).join(", ") })));
+  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map((one) => label(one, "reports")).join(", ") })));
   else await run();
 }
