@@ -219,6 +219,146 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
+    /// What the API has that no page shows by its name, and why.
+    const UNSHOWN: &[(&str, &[&str])] = &[
+        (
+            "only programs ask so",
+            &["cursor", "dryRun", "expand", "fields", "limit", "page", "pageSize", "sort", "wait"],
+        ),
+        (
+            "it holds what is shown, and has no name itself",
+            &["allowedActions", "authenticator", "children", "expanded"],
+        ),
+        ("the proof has sentences for it", &["checks", "digest", "findings", "left", "ok", "right"]),
+        ("so has the proof of the log", &["head", "problems", "records", "signature"]),
+        ("and what was refused", &["errors", "title"]),
+        ("reports name their own columns and questions", &["key", "label", "parameters", "required", "values"]),
+        ("so do gaps in numbers", &["first", "last", "missing", "period"]),
+        ("pages of an API for programs", &["hasMore", "lastSequence"]),
+        ("columns of pages that have heads of their own", &["calls", "ms", "uri"]),
+    ];
+    /// How schemas end or begin that are frames of answers, or reports, which tell what their rows are called, or for programs.
+    const FRAMES: (&[&str], &[&str]) =
+        (&["Page", "Pagination", "Report", "Row", "Totals"], &["Batch", "OperationInput"]);
+
+    fn document() -> serde_json::Value {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi/dialect-b.json");
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    fn in_german(folder: &[&str]) -> String {
+        FILES.iter().filter(|file| folder.contains(&file.name)).map(|file| file.text).collect()
+    }
+
+    /// The names of properties and parameters, and the words that they take, with where each stands.
+    fn named(value: &serde_json::Value, place: &str, found: &mut Vec<(String, String)>) {
+        let mut note = |name: &str| found.push((name.to_owned(), place.to_owned()));
+        if let Some(object) = value.as_object() {
+            for name in object.get("properties").and_then(|all| all.as_object()).into_iter().flat_map(|all| all.keys())
+            {
+                note(name);
+            }
+            for word in object.get("enum").and_then(|all| all.as_array()).into_iter().flatten() {
+                word.as_str().into_iter().for_each(&mut note);
+            }
+            if object.get("in").is_some_and(|place| place == "query") {
+                object["name"].as_str().into_iter().for_each(&mut note);
+            }
+            object.values().for_each(|inner| named(inner, place, found));
+        } else if let Some(list) = value.as_array() {
+            list.iter().for_each(|inner| named(inner, place, found));
+        }
+    }
+
+    /// A field, a state or a kind that has no German name is shown in the words of the API.
+    #[test]
+    fn every_name_of_the_api_has_its_german() {
+        let catalogue = in_german(&["german-labels.js", "german-names.js"]);
+        let document = document();
+        let mut found = Vec::new();
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            let (ends, begins) = FRAMES;
+            if !ends.iter().any(|end| name.ends_with(end)) && !begins.iter().any(|begin| name.starts_with(begin)) {
+                named(schema, name, &mut found);
+            }
+        }
+        let asked = document["components"]["parameters"].as_object().unwrap().values();
+        let asked = asked.filter(|one| one["in"] == "query");
+        asked.for_each(|parameter| named(parameter, "a parameter", &mut found));
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for operation in methods.as_object().unwrap().values() {
+                let own = operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == "query");
+                own.for_each(|parameter| named(parameter, path, &mut found));
+            }
+        }
+        assert!(found.len() > 1000, "{}", found.len());
+        let unshown = |name: &str| UNSHOWN.iter().any(|(_, names)| names.contains(&name));
+        let told = |name: &str| {
+            [format!("\n  {name}: \""), format!("\n  \"{name}\": \"")].iter().any(|key| catalogue.contains(key))
+        };
+        let missing: Vec<_> = found.iter().filter(|(name, _)| !unshown(name) && !told(name)).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+        // What is excepted is there, and has no name after all.
+        for name in UNSHOWN.iter().flat_map(|(_, names)| *names) {
+            assert!(found.iter().any(|(one, _)| one == name) && !told(name), "{name} is no exception");
+        }
+    }
+
+    /// What reports are about and can be asked, and what is proved.
+    #[test]
+    fn every_report_and_every_proof_has_its_german() {
+        let catalogue = in_german(&["german-more.js", "german-reports.js", "german.js"]);
+        let document = document();
+        let mut said = Vec::new();
+        let reports = document["paths"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(path, _)| path.starts_with("/reports/") && !path.ends_with(".csv"));
+        for report in reports.map(|(_, methods)| &methods["get"]) {
+            said.push(report["summary"].as_str().unwrap().to_owned());
+            let about = report["description"].as_str().unwrap();
+            said.push(about.split(" With `.csv` behind").next().unwrap().to_owned());
+            for parameter in report["parameters"].as_array().into_iter().flatten() {
+                let parameter = match parameter["$ref"].as_str() {
+                    Some(place) => &document["components"]["parameters"][place.rsplit('/').next().unwrap()],
+                    None => parameter,
+                };
+                let name = parameter["name"].as_str().unwrap();
+                let aside = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
+                if parameter["in"] == "query" && !aside.contains(&name) {
+                    said.push(parameter["description"].as_str().unwrap().to_owned());
+                }
+            }
+        }
+        assert!(said.len() > 150, "{}", said.len());
+        let proved = said.len();
+        for folder in ["proof/src", "ledger-core/src/books"] {
+            proofs(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut said);
+        }
+        assert!(said.len() > proved + 40, "{:?}", &said[proved..]);
+        let missing: Vec<_> = said.iter().filter(|text| !catalogue.contains(&format!("\"{text}\":"))).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// The names of what is proved: they stand behind its number, such as `"V4a", "Balances by day equal the lines"`.
+    fn proofs(folder: &std::path::Path, said: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                proofs(&entry, said);
+            } else {
+                let text = std::fs::read_to_string(&entry).unwrap();
+                let parts: Vec<&str> = text.split('"').collect();
+                let is_number = |text: &str| {
+                    text.len() < 5 && text.starts_with(char::is_uppercase) && text[1..].starts_with(char::is_numeric)
+                };
+                let found =
+                    parts.windows(3).filter(|one| is_number(one[0]) && one[1].trim() == "," && one[2].contains(' '));
+                said.extend(found.map(|one| one[2].to_owned()));
+            }
+        }
+    }
+
     /// Amounts are texts: what would make a binary float of one stands in the drawing of charts alone.
     #[test]
     fn amounts_stay_decimal() {

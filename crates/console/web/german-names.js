@@ -210,7 +210,7 @@ export const NAMES = {
   number: "Nummer",
   openQuantity: "Offen",
   overdueAmount: "Überfällig",
-  parentId: "Über ihm",
+  parentId: "Übergeordnetes Konto",
   partyId: "Kontakt",
   partyName: "Kontakt",
   password: "Passwort",

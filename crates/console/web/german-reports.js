@@ -128,6 +128,9 @@ export const REPORTS = {
   "Every answer kept for a repeat is about a record": "Jede aufbewahrte Antwort gehört zu einem Datensatz",
   "The audit log is whole": "Das Protokoll ist vollständig",
   "Every row is what was written last": "Jede Zeile der Datenbank ist, was zuletzt geschrieben wurde",
+  "All that is kept can be read": "Alles Aufbewahrte lässt sich lesen",
+  "The schema is what the migrations made": "Die Tabellen sind, wie sie angelegt wurden",
+  "Nothing went back behind the heads that were kept": "Nichts ging hinter die aufbewahrten Siegel zurück",
   "The database file is whole": "Die Datenbankdatei ist unbeschädigt",
   // What settings do.
   "Whether every change must name the version it is based on, in `If-Match`.": "Ob jede Änderung die Version nennen muss, auf der sie beruht.",

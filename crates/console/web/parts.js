@@ -93,6 +93,8 @@ const isAbroad = (name, record, segment) =>
 export function cell(name, value, record, segment) {
   if (value === null || value === undefined || value === "") return "";
   if (name === "status") return badge(value, record.isOverdue === true && value !== "paid", segment);
+  // What comes with the server is called in the reader's words.
+  if (record.isSystem === true && ["name", "description"].includes(name)) return t(value);
   if (WORDS.includes(name)) return word(value, segment, name);
   if (value === true) return t("Yes");
   if (value === false) return t("No");

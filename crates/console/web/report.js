@@ -271,7 +271,8 @@ const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.docum
 function translated(row) {
   const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
   if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return tellsOf(row) ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
+  const own = tellsOf(row) && !["subtotal", "total"].includes(row.type);
+  return own ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
 }
 
 /** Other currencies are not shown where there are none. */
