@@ -164,7 +164,7 @@ export async function editView(main, segment, id, taken = null) {
       return void replace(
         preview,
         h("h2", {}, t("What it comes to")),
-        h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map(label).join(", ") })),
+        h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map((one) => label(one, segment)).join(", ") })),
       );
     stopping = new AbortController();
     try {
@@ -238,7 +238,7 @@ export async function editView(main, segment, id, taken = null) {
       if (segment === "businesses") await knowCompanies();
       tell(
         known.isDocument
-          ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status) })
+          ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status, segment) })
           : t("{what} is saved.", { what: called(data, segment) }),
       );
       go(segment === "businesses" && isNew ? `/c/${data.id}` : path(segment, data.id), { asks: false });

@@ -35,7 +35,7 @@ function control(name, schema, value, form, id) {
       "select",
       { id, name, onchange: changed },
       none,
-      schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one, form.segment, name))),
+      schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one, name, form.segment))),
     );
     if (value === undefined || value === null) input.value = none.length > 0 ? "" : schema.enum[0];
     return { element: input, input, get: () => input.value || null, set: (next) => (input.value = next ?? "") };
@@ -117,7 +117,7 @@ function several(name, schema, value, form, id) {
         "label",
         { class: "check" },
         h("input", { type: "checkbox", value: one, checked: chosen.has(one), onchange: () => form.changed() }),
-        word(one, form.segment, name),
+        word(one, name, form.segment),
       ),
     );
     const element = h("div", { class: "checks", id, role: "group", tabindex: "-1", "aria-label": label(name, form.segment) }, boxes);

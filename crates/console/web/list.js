@@ -37,7 +37,7 @@ function filterField(filter, segment, state, changed) {
           h(
             "option",
             { value: one, selected: one === state[filter.name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, segment, filter.name),
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, filter.name, segment),
           ),
         ),
       ),

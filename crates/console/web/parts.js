@@ -95,7 +95,7 @@ export function cell(name, value, record, segment) {
   if (name === "status") return badge(value, record.isOverdue === true && value !== "paid", segment);
   // What comes with the server is called in the reader's words.
   if (record.isSystem === true && ["name", "description"].includes(name)) return t(value);
-  if (WORDS.includes(name)) return word(value, segment, name);
+  if (WORDS.includes(name)) return word(value, name, segment);
   if (value === true) return t("Yes");
   if (value === false) return t("No");
   if (name === "actor") return value.userId ? linkTo("users", value.userId) : "";
@@ -119,10 +119,10 @@ export function cell(name, value, record, segment) {
       COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value),
       isAbroad(name, record, segment) ? h("span", { class: "quiet" }, ` ${record.currency}`) : null,
     );
-  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value, segment, name);
+  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value, name, segment);
   if (Array.isArray(value))
     return value.every((one) => typeof one === "string")
-      ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one, segment, name))).join(", ")
+      ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one, name, segment))).join(", ")
       : String(value.length);
   if (typeof value === "object")
     return Object.values(value)

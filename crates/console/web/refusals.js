@@ -271,6 +271,8 @@ const FIELDS = [
   ["(\\d+) messages wait for this webhook already; ask again once they were sent", "$1 Nachrichten warten schon auf diesen Webhook; versuchen Sie es wieder, wenn sie gesendet sind"],
   ["names (.+), of which no stock is kept", "nennt $1; davon wird kein Bestand geführt"],
   ["names (.+), which holds entries of its own; name an account without", "nennt $1; das hat eigene Buchungen, wählen Sie ein Konto ohne"],
+  ["names (.+), which is no (?:customer)", "nennt $1; das ist kein Kunde"],
+  ["names (.+), which is no (?:supplier)", "nennt $1; das ist kein Lieferant"],
   ["names (.+), which is no .*", "nennt $1; das ist dafür nicht vorgesehen"],
   ["opening balances are missing: enter the rest, until the account of opening balances is at (\\S+)", "Eröffnungswerte fehlen: erfassen Sie den Rest, bis das Konto der Eröffnungswerte bei $1 ist"],
   ["is required", "fehlt"],
@@ -384,6 +386,7 @@ const WHOLE = [
   ["Nothing is left of its lines to go on with", "Von seinen Zeilen ist nichts mehr übrig."],
   ["Only a posted document can be gone on with", "Nur auf einen gebuchten Beleg kann ein anderer folgen."],
   ["The order is closed; reopen it first", "Der Auftrag ist beendet; öffnen Sie ihn zuerst wieder."],
+  ["The order is (?:\\w+) already", "Das ist der Auftrag schon."],
   ["The order (\\S+) is closed; reopen it first", "Der Auftrag $1 ist beendet; öffnen Sie ihn zuerst wieder."],
   ["Only a note that brings goods back is credited; this one is invoiced", "Nur eine Rückgabe wird gutgeschrieben; das hier wird berechnet."],
   ["A note that brings goods back is credited, neither invoiced nor returned", "Eine Rückgabe wird gutgeschrieben, weder berechnet noch zurückgegeben."],
@@ -466,7 +469,7 @@ const ofFields = read(FIELDS);
 const ofAll = read(WHOLE);
 
 const inDays = (text) => text.replace(DAY, (day) => date(day));
-const inFigures = (text) => text.replace(/\b\d+\.\d+\b/g, (amount) => figure(new Decimal(amount)));
+const inFigures = (text) => text.replace(/(?<![\d.])\d+\.\d+(?![\d.])/g, (amount) => figure(new Decimal(amount)));
 
 /** What is said in German, in the reader's figures and days; nothing where it is not known. */
 function german(message, known) {

@@ -101,12 +101,12 @@ function asking(offer, state, run) {
       const input = h(
         "select",
         { id, name },
-        h("option", { value: "" }, t("(as usual)")),
+        h("option", { value: "" }, t(parameter.description.includes("when absent") ? "(as usual)" : "(default)")),
         words.map((one) =>
           h(
             "option",
             { value: one, selected: one === state[name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, name),
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, name, "reports"),
           ),
         ),
       );
