@@ -246,8 +246,8 @@ mod tests {
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
     }
 
-    fn in_german(folder: &[&str]) -> String {
-        FILES.iter().filter(|file| folder.contains(&file.name)).map(|file| file.text).collect()
+    fn texts(names: &[&str]) -> String {
+        FILES.iter().filter(|file| names.contains(&file.name)).map(|file| file.text).collect()
     }
 
     /// The names of properties and parameters, and the words that they take, with where each stands.
@@ -273,7 +273,7 @@ mod tests {
     /// A field, a state or a kind that has no German name is shown in the words of the API.
     #[test]
     fn every_name_of_the_api_has_its_german() {
-        let catalogue = in_german(&["german-labels.js", "german-names.js"]);
+        let catalogue = texts(&["german-labels.js", "german-names.js"]);
         let document = document();
         let mut found = Vec::new();
         for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
@@ -304,10 +304,34 @@ mod tests {
         }
     }
 
+    /// A field that takes words of the API shows them in the reader's, not as the API has them.
+    #[test]
+    fn every_word_of_the_api_is_shown_as_one() {
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let takes_words = |told: &serde_json::Value| {
+            let refers = ["allOf", "oneOf"].into_iter().filter_map(|kind| told[kind].as_array()).flatten();
+            let named = refers.chain([told]).filter_map(|one| one["$ref"].as_str());
+            let all = named.filter_map(|place| schemas.get(place.rsplit('/').next()?));
+            all.chain([told]).any(|one| one["enum"][0].is_string())
+        };
+        let parts = texts(&["parts.js"]);
+        let words = parts.split_once("const WORDS = [").unwrap().1.split_once("];").unwrap().0;
+        let (ends, begins) = FRAMES;
+        let shown = schemas.iter().filter(|(name, _)| {
+            !ends.iter().any(|end| name.ends_with(end)) && !begins.iter().any(|begin| name.starts_with(begin))
+        });
+        let fields = shown.flat_map(|(_, schema)| schema["properties"].as_object().into_iter().flatten());
+        let of_words: Vec<&str> = fields.filter(|(_, told)| takes_words(told)).map(|(name, _)| name.as_str()).collect();
+        assert!(of_words.len() > 100, "{of_words:?}");
+        let missing: Vec<_> = of_words.iter().filter(|name| !words.contains(&format!("\"{name}\""))).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
     /// What reports are about and can be asked, and what is proved.
     #[test]
     fn every_report_and_every_proof_has_its_german() {
-        let catalogue = in_german(&["german-more.js", "german-reports.js", "german.js"]);
+        let catalogue = texts(&["german-more.js", "german-reports.js", "german.js"]);
         let document = document();
         let mut said = Vec::new();
         let reports = document["paths"]

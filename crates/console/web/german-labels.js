@@ -258,6 +258,7 @@ export const LABELS = {
   zero: "Nullsatz",
   // What the same word means in one list, or of one field: `word@field`, `word@list`; the field comes first.
   "numberSeries@one": "Nummernkreis",
+  "webhook@one": "Webhook",
   "method@reports": "Methode",
   "basis@businesses": "Versteuerung",
   "from@businesses": "Ab",
@@ -266,7 +267,7 @@ export const LABELS = {
   "payableAccountId@tax-codes": "Konto für geschuldete Steuer",
   "receivableAccountId@tax-codes": "Konto für abziehbare Steuer",
   "number@bankDetails": "Kontonummer",
-  "reference@purchase-invoices": "Rechnungsnr. des Lieferanten",
+  "reference@purchase-invoices": "Rechnungsnr. Lieferant",
   "reference@debit-notes": "Nummer des Lieferanten",
   "reason@webhooks": "Grund des Abbruchs",
   "quantity@by": "Nach Menge",

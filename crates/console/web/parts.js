@@ -81,6 +81,20 @@ const WORDS = [
   "systemRole",
   "chronological",
   "negativeStock",
+  "chartTemplate",
+  "defaultDocumentStatus",
+  "postedEditPolicy",
+  "roundingMode",
+  "taxRounding",
+  "costMethodDefault",
+  "creditLimitPolicy",
+  "cogsTiming",
+  "returnCost",
+  "taxSide",
+  "by",
+  "basis",
+  "payload",
+  "format",
 ];
 const COUNTS =
   /(^sequence$|^entryNumber$|^version$|^days|Days$|^digits$|^level$|^nextNumber$|^firstNumber$|^lineNo$|Count$|^quantity|Quantity$|^quantityDelta$|[pP]ercent$|[rR]ate$|^documentVersion$|Number$|Month$|Day$)/;
