@@ -252,22 +252,24 @@ mod tests {
 
     /// The names of properties and parameters, and the words that they take, with where each stands.
     fn named(value: &serde_json::Value, place: &str, found: &mut Vec<(String, String)>) {
-        let mut note = |name: &str| found.push((name.to_owned(), place.to_owned()));
-        if let Some(object) = value.as_object() {
-            for name in object.get("properties").and_then(|all| all.as_object()).into_iter().flat_map(|all| all.keys())
-            {
-                note(name);
-            }
-            for word in object.get("enum").and_then(|all| all.as_array()).into_iter().flatten() {
-                word.as_str().into_iter().for_each(&mut note);
-            }
-            if object.get("in").is_some_and(|place| place == "query") {
-                object["name"].as_str().into_iter().for_each(&mut note);
-            }
-            object.values().for_each(|inner| named(inner, place, found));
-        } else if let Some(list) = value.as_array() {
-            list.iter().for_each(|inner| named(inner, place, found));
+        for (name, _) in value["properties"].as_object().into_iter().flatten() {
+            found.push((name.clone(), place.to_owned()));
         }
+        let parameter = if value["in"] == "query" { value["name"].as_str() } else { None };
+        let words = value["enum"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        found.extend(words.chain(parameter).map(|word| (word.to_owned(), place.to_owned())));
+        for inner in value.as_object().into_iter().flat_map(serde_json::Map::values) {
+            named(inner, place, found);
+        }
+        for inner in value.as_array().into_iter().flatten() {
+            named(inner, place, found);
+        }
+    }
+
+    /// Whether the pages show what is in a schema by its name.
+    fn is_shown(schema: &str) -> bool {
+        let (ends, begins) = FRAMES;
+        !ends.iter().any(|end| schema.ends_with(end)) && !begins.iter().any(|begin| schema.starts_with(begin))
     }
 
     /// A field, a state or a kind that has no German name is shown in the words of the API.
@@ -277,19 +279,20 @@ mod tests {
         let document = document();
         let mut found = Vec::new();
         for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-            let (ends, begins) = FRAMES;
-            if !ends.iter().any(|end| name.ends_with(end)) && !begins.iter().any(|begin| name.starts_with(begin)) {
+            if is_shown(name) {
                 named(schema, name, &mut found);
             }
         }
-        let asked = document["components"]["parameters"].as_object().unwrap().values();
-        let asked = asked.filter(|one| one["in"] == "query");
-        asked.for_each(|parameter| named(parameter, "a parameter", &mut found));
-        for (path, methods) in document["paths"].as_object().unwrap() {
-            for operation in methods.as_object().unwrap().values() {
-                let own = operation["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == "query");
-                own.for_each(|parameter| named(parameter, path, &mut found));
-            }
+        let shared = document["components"]["parameters"].as_object().unwrap().iter();
+        let operations =
+            document["paths"].as_object().unwrap().iter().flat_map(|(path, methods)| {
+                methods.as_object().unwrap().values().map(move |operation| (path, operation))
+            });
+        let own = operations.flat_map(|(path, operation)| {
+            operation["parameters"].as_array().into_iter().flatten().map(move |parameter| (path, parameter))
+        });
+        for (place, parameter) in shared.chain(own).filter(|(_, one)| one["in"] == "query") {
+            named(parameter, place, &mut found);
         }
         assert!(found.len() > 1000, "{}", found.len());
         let unshown = |name: &str| UNSHOWN.iter().any(|(_, names)| names.contains(&name));
@@ -317,10 +320,7 @@ mod tests {
         };
         let parts = texts(&["parts.js"]);
         let words = parts.split_once("const WORDS = [").unwrap().1.split_once("];").unwrap().0;
-        let (ends, begins) = FRAMES;
-        let shown = schemas.iter().filter(|(name, _)| {
-            !ends.iter().any(|end| name.ends_with(end)) && !begins.iter().any(|begin| name.starts_with(begin))
-        });
+        let shown = schemas.iter().filter(|(name, _)| is_shown(name));
         let fields = shown.flat_map(|(_, schema)| schema["properties"].as_object().into_iter().flatten());
         let of_words: Vec<&str> = fields.filter(|(_, told)| takes_words(told)).map(|(name, _)| name.as_str()).collect();
         assert!(of_words.len() > 100, "{of_words:?}");
@@ -338,7 +338,7 @@ mod tests {
             .as_object()
             .unwrap()
             .iter()
-            .filter(|(path, _)| path.starts_with("/reports/") && !path.ends_with(".csv"));
+            .filter(|(path, _)| path.starts_with("/reports/") && !path.contains(".csv"));
         for report in reports.map(|(_, methods)| &methods["get"]) {
             said.push(report["summary"].as_str().unwrap().to_owned());
             let about = report["description"].as_str().unwrap();

@@ -123,7 +123,7 @@ export const MORE = {
   "Nothing is booked yet. What you post shows here, month by month.":
     "Noch ist nichts gebucht. Was Sie buchen, zeigt sich hier, Monat für Monat.",
   "Nothing stands in it yet.": "Noch steht nichts darin.",
-  "One way": "Auf einem Weg",
+  "One way": "So gerechnet",
   "Open in an authenticator on this device": "In einer Authenticator-App auf diesem Gerät öffnen",
   "Open the account": "Konto eröffnen",
   "Operating a server": "Einen Server betreiben",
@@ -168,7 +168,7 @@ export const MORE = {
   "The old one as well, for": "Auch das alte, noch für",
   "The old ones are good for nothing any more.": "Die alten gelten nicht mehr.",
   "The one that stays": "Der, der bleibt",
-  "The other way": "Auf dem anderen Weg",
+  "The other way": "Anders gerechnet",
   "The proof of all companies, also of a backup.": "Die Prüfung aller Firmen, auch aus einer Sicherung.",
   "The trial has its accounts, taxes, terms, items and settings, and as many customers and suppliers without their names. Nobody is told of what happens in it.":
     "Die Probe hat ihre Konten, Steuern, Bedingungen, Artikel und Einstellungen und ebenso viele Kunden und Lieferanten ohne deren Namen. Niemandem wird gemeldet, was in ihr geschieht.",
