@@ -53,8 +53,10 @@ modules![
     "form.js",
     "format.js",
     "frame.js",
+    "german-labels.js",
     "german-more.js",
     "german-names.js",
+    "german-reports.js",
     "german-story.js",
     "german.js",
     "home.js",
@@ -248,6 +250,170 @@ mod tests {
             }
         }
         assert!(seen > 50, "{seen}");
+    }
+
+    /// What the API has that no page shows by its name, and why.
+    const UNSHOWN: &[(&str, &[&str])] = &[
+        (
+            "only programs ask so",
+            &["cursor", "dryRun", "expand", "fields", "limit", "page", "pageSize", "sort", "wait"],
+        ),
+        (
+            "it holds what is shown, and has no name itself",
+            &["allowedActions", "authenticator", "children", "expanded"],
+        ),
+        ("the proof has sentences for it", &["checks", "digest", "findings", "left", "ok", "right"]),
+        ("so has the proof of the log", &["head", "problems", "records", "signature"]),
+        ("and what was refused", &["errors", "title"]),
+        ("reports name their own columns and questions", &["key", "label", "parameters", "required", "values"]),
+        ("so do gaps in numbers", &["first", "last", "missing", "period"]),
+        ("pages of an API for programs", &["hasMore", "lastSequence"]),
+        ("columns of pages that have heads of their own", &["calls", "ms", "uri"]),
+    ];
+    /// How schemas end or begin that are frames of answers, or reports, which tell what their rows are called, or for programs.
+    const FRAMES: (&[&str], &[&str]) =
+        (&["Page", "Pagination", "Report", "Row", "Totals"], &["Batch", "OperationInput"]);
+
+    fn document() -> serde_json::Value {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../openapi/dialect-b.json");
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    fn texts(names: &[&str]) -> String {
+        FILES.iter().filter(|file| names.contains(&file.name)).map(|file| file.text).collect()
+    }
+
+    /// The names of properties and parameters, and the words that they take, with where each stands.
+    fn named(value: &serde_json::Value, place: &str, found: &mut Vec<(String, String)>) {
+        for (name, _) in value["properties"].as_object().into_iter().flatten() {
+            found.push((name.clone(), place.to_owned()));
+        }
+        let parameter = if value["in"] == "query" { value["name"].as_str() } else { None };
+        let words = value["enum"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        found.extend(words.chain(parameter).map(|word| (word.to_owned(), place.to_owned())));
+        for inner in value.as_object().into_iter().flat_map(serde_json::Map::values) {
+            named(inner, place, found);
+        }
+        for inner in value.as_array().into_iter().flatten() {
+            named(inner, place, found);
+        }
+    }
+
+    /// Whether the pages show what is in a schema by its name.
+    fn is_shown(schema: &str) -> bool {
+        let (ends, begins) = FRAMES;
+        !ends.iter().any(|end| schema.ends_with(end)) && !begins.iter().any(|begin| schema.starts_with(begin))
+    }
+
+    /// A field, a state or a kind that has no German name is shown in the words of the API.
+    #[test]
+    fn every_name_of_the_api_has_its_german() {
+        let catalogue = texts(&["german-labels.js", "german-names.js"]);
+        let document = document();
+        let mut found = Vec::new();
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            if is_shown(name) {
+                named(schema, name, &mut found);
+            }
+        }
+        let shared = document["components"]["parameters"].as_object().unwrap().iter();
+        let operations =
+            document["paths"].as_object().unwrap().iter().flat_map(|(path, methods)| {
+                methods.as_object().unwrap().values().map(move |operation| (path, operation))
+            });
+        let own = operations.flat_map(|(path, operation)| {
+            operation["parameters"].as_array().into_iter().flatten().map(move |parameter| (path, parameter))
+        });
+        for (place, parameter) in shared.chain(own).filter(|(_, one)| one["in"] == "query") {
+            named(parameter, place, &mut found);
+        }
+        assert!(found.len() > 1000, "{}", found.len());
+        let unshown = |name: &str| UNSHOWN.iter().any(|(_, names)| names.contains(&name));
+        let told = |name: &str| {
+            [format!("\n  {name}: \""), format!("\n  \"{name}\": \"")].iter().any(|key| catalogue.contains(key))
+        };
+        let missing: Vec<_> = found.iter().filter(|(name, _)| !unshown(name) && !told(name)).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+        // What is excepted is there, and has no name after all.
+        for name in UNSHOWN.iter().flat_map(|(_, names)| *names) {
+            assert!(found.iter().any(|(one, _)| one == name) && !told(name), "{name} is no exception");
+        }
+    }
+
+    /// A field that takes words of the API shows them in the reader's, not as the API has them.
+    #[test]
+    fn every_word_of_the_api_is_shown_as_one() {
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let takes_words = |told: &serde_json::Value| {
+            let refers = ["allOf", "oneOf"].into_iter().filter_map(|kind| told[kind].as_array()).flatten();
+            let named = refers.chain([told]).filter_map(|one| one["$ref"].as_str());
+            let all = named.filter_map(|place| schemas.get(place.rsplit('/').next()?));
+            all.chain([told]).any(|one| one["enum"][0].is_string())
+        };
+        let parts = texts(&["parts.js"]);
+        let words = parts.split_once("const WORDS = [").unwrap().1.split_once("];").unwrap().0;
+        let shown = schemas.iter().filter(|(name, _)| is_shown(name));
+        let fields = shown.flat_map(|(_, schema)| schema["properties"].as_object().into_iter().flatten());
+        let of_words: Vec<&str> = fields.filter(|(_, told)| takes_words(told)).map(|(name, _)| name.as_str()).collect();
+        assert!(of_words.len() > 100, "{of_words:?}");
+        let missing: Vec<_> = of_words.iter().filter(|name| !words.contains(&format!("\"{name}\""))).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// What reports are about and can be asked, and what is proved.
+    #[test]
+    fn every_report_and_every_proof_has_its_german() {
+        let catalogue = texts(&["german-more.js", "german-reports.js", "german.js"]);
+        let document = document();
+        let mut said = Vec::new();
+        let reports = document["paths"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(path, _)| path.starts_with("/reports/") && !path.contains(".csv"));
+        for report in reports.map(|(_, methods)| &methods["get"]) {
+            said.push(report["summary"].as_str().unwrap().to_owned());
+            let about = report["description"].as_str().unwrap();
+            said.push(about.split(" With `.csv` behind").next().unwrap().to_owned());
+            for parameter in report["parameters"].as_array().into_iter().flatten() {
+                let parameter = match parameter["$ref"].as_str() {
+                    Some(place) => &document["components"]["parameters"][place.rsplit('/').next().unwrap()],
+                    None => parameter,
+                };
+                let name = parameter["name"].as_str().unwrap();
+                let aside = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
+                if parameter["in"] == "query" && !aside.contains(&name) {
+                    said.push(parameter["description"].as_str().unwrap().to_owned());
+                }
+            }
+        }
+        assert!(said.len() > 150, "{}", said.len());
+        let proved = said.len();
+        for folder in ["proof/src", "ledger-core/src/books"] {
+            proofs(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder), &mut said);
+        }
+        assert!(said.len() > proved + 40, "{:?}", &said[proved..]);
+        let missing: Vec<_> = said.iter().filter(|text| !catalogue.contains(&format!("\"{text}\":"))).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// The names of what is proved: they stand behind its number, such as `"V4a", "Balances by day equal the lines"`.
+    fn proofs(folder: &std::path::Path, said: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                proofs(&entry, said);
+            } else {
+                let text = std::fs::read_to_string(&entry).unwrap();
+                let parts: Vec<&str> = text.split('"').collect();
+                let is_number = |text: &str| {
+                    text.len() < 5 && text.starts_with(char::is_uppercase) && text[1..].starts_with(char::is_numeric)
+                };
+                let found =
+                    parts.windows(3).filter(|one| is_number(one[0]) && one[1].trim() == "," && one[2].contains(' '));
+                said.extend(found.map(|one| one[2].to_owned()));
+            }
+        }
     }
 
     /// Amounts are texts: what would make a binary float of one stands in the drawing of charts alone.

@@ -26,6 +26,13 @@ const DONE = {
   void: "{what} is void.",
   cancel: "{what} is cancelled.",
 };
+/** What the same word is called elsewhere. */
+const PLAIN_OF = {
+  "fiscal-years": { close: "Close the year" },
+  "sales-orders": { close: "Close the order" },
+  "purchase-orders": { close: "Close the purchase order", cancel: "Cancel the purchase order" },
+};
+const named = (segment, verb) => PLAIN_OF[segment]?.[verb] ?? PLAIN[verb];
 const ABOUT = {
   post: "It enters the books. What it books stands below.",
   close: "What is left of it is given up.",
@@ -54,8 +61,8 @@ async function plain(segment, record, etag, verb, again) {
       ? Object.fromEntries([...box.querySelectorAll("input")].filter((one) => one.value).map((one) => [one.name, one.value]))
       : {};
   const box = dialog({
-    title: `${t(PLAIN[verb])}: ${called(record, segment)}`,
-    confirm: t(PLAIN[verb]),
+    title: `${t(named(segment, verb))}: ${called(record, segment)}`,
+    confirm: t(named(segment, verb)),
     isGrave: asksWhy,
     cancel: t("Back"),
     body: [
@@ -154,7 +161,7 @@ export async function actionsOf(segment, record, etag, again) {
     made.push(
       record.status === "closed"
         ? button("Open again", () => plain(segment, record, etag, "reopen", again), null, "act-reopen")
-        : button("Close", () => plain(segment, record, etag, "close", again), null, "act-close"),
+        : button(named(segment, "close"), () => plain(segment, record, etag, "close", again), null, "act-close"),
     );
   if (segment === "users" && record.status === "invited")
     made.push(
@@ -176,7 +183,7 @@ export async function actionsOf(segment, record, etag, again) {
     .filter((verb) => allowed.includes(verb))
     .map((verb) =>
       button(
-        PLAIN[verb],
+        named(segment, verb),
         () => plain(segment, record, etag, verb, again),
         verb === "void" || verb === "cancel" ? "grave-text" : null,
         `act-${verb}`,

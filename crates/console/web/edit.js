@@ -100,7 +100,7 @@ export async function editView(main, segment, id, taken = null) {
     ...(segment === "businesses" ? {} : given),
   };
   if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
-  const title = isNew ? t("New: {what}", { what: label(noun(segment)) }) : t("Edit {what}", { what: called(before, segment) });
+  const title = isNew ? t("New: {what}", { what: label(noun(segment), "one") }) : t("Edit {what}", { what: called(before, segment) });
   const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
   let turn = 0;
   let stopping = null;
@@ -170,7 +170,7 @@ export async function editView(main, segment, id, taken = null) {
       return void replace(
         preview,
         h("h2", {}, t("What it comes to")),
-        h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map(label).join(", ") })),
+        h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map((one) => label(one, segment)).join(", ") })),
       );
     stopping = new AbortController();
     try {
@@ -211,6 +211,7 @@ export async function editView(main, segment, id, taken = null) {
                         .replace(/\[\d+\]/g, "")
                         .split(".")
                         .at(-1),
+                      segment,
                     ),
                   )
                   .filter((one, at, all) => all.indexOf(one) === at)
@@ -243,7 +244,7 @@ export async function editView(main, segment, id, taken = null) {
       if (segment === "businesses") await knowCompanies();
       tell(
         known.isDocument
-          ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status) })
+          ? t("{what} is saved: {status}.", { what: called(data, segment), status: word(data.status, segment) })
           : t("{what} is saved.", { what: called(data, segment) }),
       );
       go(segment === "businesses" && isNew ? `/c/${data.id}` : path(segment, data.id), { asks: false });

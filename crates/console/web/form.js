@@ -8,7 +8,7 @@ import { amount, money, typed, typedMoney } from "./format.js";
 import { picker } from "./picker.js";
 import { refusal } from "./refusals.js";
 import { leadsTo } from "./resources.js";
-import { label, t, word } from "./texts.js";
+import { about, label, t, word } from "./texts.js";
 
 /** A control for a value: its element, what to label, and how its value is read and written. */
 function control(name, schema, value, form, id) {
@@ -36,7 +36,7 @@ function control(name, schema, value, form, id) {
       "select",
       { id, name, onchange: changed },
       none,
-      schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one))),
+      schema.enum.map((one) => h("option", { value: one, selected: one === value }, word(one, name, form.segment))),
     );
     if (value === undefined || value === null) input.value = none.length > 0 ? "" : schema.enum[0];
     return { element: input, input, get: () => input.value || null, set: (next) => (input.value = next ?? "") };
@@ -120,10 +120,10 @@ function several(name, schema, value, form, id) {
         "label",
         { class: "check" },
         h("input", { type: "checkbox", value: one, checked: chosen.has(one), onchange: () => form.changed() }),
-        word(one),
+        word(one, name, form.segment),
       ),
     );
-    const element = h("div", { class: "checks", id, role: "group", tabindex: "-1", "aria-label": label(name) }, boxes);
+    const element = h("div", { class: "checks", id, role: "group", tabindex: "-1", "aria-label": label(name, form.segment) }, boxes);
     return {
       element,
       input: element,
@@ -224,7 +224,7 @@ export class Form {
   /** A field with its label, its help and the place for its fault. */
   field(path, name, schema, value, isInGrid = false) {
     if (schema.type === "object" && schema.properties) return this.group(path, name, schema, value);
-    if (schema.type === "array" && schema.items.properties) return this.grid(path, schema, value, label(name));
+    if (schema.type === "array" && schema.items.properties) return this.grid(path, schema, value, label(name, this.segment));
     const id = fresh(name);
     if (isInGrid) this.tight.add(id);
     const made = schema.type === "array" ? several(name, schema, value, this, id) : control(name, schema, value, this, id);
@@ -233,16 +233,16 @@ export class Form {
     this.fields.set(path, { ...made, id, fault, name, schema });
     const isRequired = !isInGrid && path === name && (this.schema.required ?? []).includes(name);
     if (isRequired) made.input.setAttribute("aria-required", "true");
-    if (schema.description && !isInGrid) made.input.title = schema.description.replace(/`/g, "");
+    if (schema.description && !isInGrid) made.input.title = about(schema.description);
     if (isInGrid) {
-      made.input.setAttribute("aria-label", label(name));
-      return h("td", { class: schema.type === "number" ? "figure" : null, "data-label": label(name) }, made.element, fault);
+      made.input.setAttribute("aria-label", label(name, this.segment));
+      return h("td", { class: schema.type === "number" ? "figure" : null, "data-label": label(name, this.segment) }, made.element, fault);
     }
     const wide = made.element.tagName === "TEXTAREA" || made.element.className === "checks";
     return h(
       "div",
       { class: wide ? "field wide" : "field" },
-      h("label", { for: id }, label(name), isRequired ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
+      h("label", { for: id }, label(name, this.segment), isRequired ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
       made.element,
       fault,
     );
@@ -261,7 +261,7 @@ export class Form {
     return h(
       "details",
       { class: "group wide", open: isFilled && !this.isNew },
-      h("summary", {}, label(name)),
+      h("summary", {}, label(name, this.segment)),
       h("div", { class: "fields" }, inner),
     );
   }
@@ -361,7 +361,7 @@ export class Form {
             "tr",
             {},
             columns.map((column) =>
-              h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column)),
+              h("th", { scope: "col", class: numeric(column) ? "figure" : null, "data-column": column }, label(column, this.segment)),
             ),
             hasSums ? h("th", { scope: "col", class: "figure" }, label(this.comesTo)) : null,
             h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Remove"))),
@@ -446,9 +446,9 @@ export class Form {
       }
       const name = path.replace(
         /^(\w+)\[(\d+)\]\.?(\w*).*$/,
-        (_, grid, row, inner) => `${field?.title ?? t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner)}` : ""}`,
+        (_, grid, row, inner) => `${field?.title ?? t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner, this.segment)}` : ""}`,
       );
-      const said = `${name === path ? label(path.split(".").at(-1)) : name}: ${text}`;
+      const said = `${name === path ? label(path.split(".").at(-1), this.segment) : name}: ${text}`;
       return h(
         "li",
         {},

@@ -27,7 +27,7 @@ export const STORY = {
     "Ein Großhändler bringt jede Woche, was fehlt, und nimmt zurück, was abgelaufen ist.",
   "What lies in the till goes to the bank once a month.": "Was in der Kasse liegt, kommt einmal im Monat zur Bank.",
   Bills: "Eingangsrechnungen",
-  Cash: "Geld",
+  Cash: "Kasse und Bank",
   Customers: "Kunden",
   "Debit notes": "Lieferantengutschriften",
   "Fiscal years": "Geschäftsjahre",
@@ -37,5 +37,5 @@ export const STORY = {
   "Owed, by age": "Offenes nach Alter",
   Receipts: "Zahlungseingänge",
   "Tax of this quarter": "Steuer dieses Quartals",
-  "Who speaks which": "Wer welchen spricht",
+  "Who speaks which": "Welche Programme welchen Dialekt sprechen",
 };

@@ -38,7 +38,7 @@ function filterField(filter, segment, state, changed) {
           h(
             "option",
             { value: one, selected: one === state[filter.name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one),
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, filter.name, segment),
           ),
         ),
       ),
@@ -54,7 +54,7 @@ function filterField(filter, segment, state, changed) {
       }),
     };
   const made = field;
-  return h("div", { class: "field" }, h("label", { for: id }, label(filter.name)), field.element);
+  return h("div", { class: "field" }, h("label", { for: id }, label(filter.name, segment)), field.element);
 }
 
 const keptColumns = (segment, known) => {
@@ -76,7 +76,7 @@ function columnMenu(segment, all, chosen, changed) {
           changed(next);
         },
       }),
-      label(name),
+      label(name, segment),
     );
   return h("details", { class: "menu" }, h("summary", {}, t("Columns")), h("div", { class: "menu-body columns" }, all.map(box)));
 }
@@ -142,7 +142,7 @@ export async function listView(main, segment) {
       replace(
         chips,
         chip("", t("All")),
-        statuses.map((one) => chip(one, word(one))),
+        statuses.map((one) => chip(one, word(one, segment))),
       );
   };
   /** By what a column is sorted that shows something else, and whether it can be. */
@@ -168,8 +168,8 @@ export async function listView(main, segment) {
     replace(
       order,
       names.map(([by, name]) => [
-        choice(by, t("{column}, ascending", { column: label(name) })),
-        choice(`-${by}`, t("{column}, descending", { column: label(name) })),
+        choice(by, t("{column}, ascending", { column: label(name, segment) })),
+        choice(`-${by}`, t("{column}, descending", { column: label(name, segment) })),
       ]),
     );
   };
@@ -196,7 +196,7 @@ export async function listView(main, segment) {
       return h(
         "th",
         { scope: "col", class: figures.has(name) ? "figure" : null, "aria-sort": now },
-        by ? h("button", { type: "button", class: "sort", "data-keep": by, onclick: turn }, label(name)) : label(name),
+        by ? h("button", { type: "button", class: "sort", "data-keep": by, onclick: turn }, label(name, segment)) : label(name, segment),
       );
     };
     const row = (record) => {
@@ -218,7 +218,7 @@ export async function listView(main, segment) {
             {
               scope: at === 0 ? "row" : null,
               class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
-              "data-label": label(name),
+              "data-label": label(name, segment),
             },
             isTitle ? h("a", { href: leads }, inner === "" ? (record.name ?? t("(no number)")) : inner) : inner,
           );

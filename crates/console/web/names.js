@@ -24,6 +24,7 @@ export function called(record, segment) {
   if (segment === "locks" && record.createdAt) return t("Lock of {day}", { day: time(record.createdAt) });
   if (segment === "allocations" && record.date) return t("Allocation of {day}", { day: date(record.date) });
   if (segment === "exchange-rates" && record.currency) return `${record.currency}, ${date(record.date)}`;
+  if (record.isSystem === true) return t(record.name);
   const title = RESOURCES[segment]?.title;
   return String((title && record[title]) ?? record.number ?? record.name ?? record.displayName ?? record.code ?? (RESOURCES[segment]?.isDocument ? t("(no number)") : record.id));
 }

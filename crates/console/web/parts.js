@@ -25,7 +25,7 @@ const WAITS = [
 ];
 const ENDED = ["void", "cancelled", "archived", "disabled", "deleted", "voided", "blocked"];
 
-export const badge = (status, isLate = status === "overdue") => {
+export const badge = (status, isLate = status === "overdue", segment = null) => {
   const tone = isLate
     ? "late"
     : GOOD.includes(status)
@@ -36,7 +36,7 @@ export const badge = (status, isLate = status === "overdue") => {
           ? "ended"
           : "plain";
   if (status === "active") return h("span", { class: "quiet" }, word(status));
-  return h("span", { class: `badge ${tone}` }, isLate ? t("Overdue") : word(status));
+  return h("span", { class: `badge ${tone}` }, isLate ? t("Overdue") : word(status, segment));
 };
 
 /** The heading of a view, where the reader begins; what can be done stands beside it. */
@@ -81,6 +81,20 @@ const WORDS = [
   "systemRole",
   "chronological",
   "negativeStock",
+  "chartTemplate",
+  "defaultDocumentStatus",
+  "postedEditPolicy",
+  "roundingMode",
+  "taxRounding",
+  "costMethodDefault",
+  "creditLimitPolicy",
+  "cogsTiming",
+  "returnCost",
+  "taxSide",
+  "by",
+  "basis",
+  "payload",
+  "format",
 ];
 /** Whether a field holds a word that the API has for a kind or a state. */
 export const isWord = (name) => WORDS.includes(name);
@@ -90,8 +104,10 @@ const COUNTS =
 /** What a field of a record shows. */
 export function cell(name, value, record, segment) {
   if (value === null || value === undefined || value === "") return "";
-  if (name === "status") return badge(value, record.isOverdue === true && value !== "paid");
-  if (isWord(name)) return word(value);
+  if (name === "status") return badge(value, record.isOverdue === true && value !== "paid", segment);
+  // What comes with the server is called in the reader's words.
+  if (record.isSystem === true && ["name", "description"].includes(name)) return t(value);
+  if (isWord(name)) return word(value, name, segment);
   if (value === true) return t("Yes");
   if (value === false) return t("No");
   if (name === "actor") return value.userId ? linkTo("users", value.userId) : "";
@@ -117,10 +133,10 @@ export function cell(name, value, record, segment) {
       unit ? h("span", { class: "quiet" }, ` ${unit}`) : null,
     );
   }
-  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value);
+  if (typeof value === "string" && /^[a-z]+([A-Z][a-z]+)+$/.test(value)) return word(value, name, segment);
   if (Array.isArray(value))
     return value.every((one) => typeof one === "string")
-      ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one))).join(", ")
+      ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one, name, segment))).join(", ")
       : String(value.length);
   if (typeof value === "object")
     return Object.values(value)
@@ -146,7 +162,7 @@ export function facts(record, names, segment) {
   return h(
     "dl",
     { class: "facts" },
-    seen.map((name) => h("div", {}, h("dt", {}, label(name)), h("dd", {}, cell(name, record[name], record, segment)))),
+    seen.map((name) => h("div", {}, h("dt", {}, label(name, segment)), h("dd", {}, cell(name, record[name], record, segment)))),
   );
 }
 
@@ -165,7 +181,7 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
           {
             scope: at === 0 ? "row" : null,
             class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
-            "data-label": label(name),
+            "data-label": label(name, segment),
           },
           isLink ? h("a", { href: rowLink(record) }, inner === "" ? t("(no number)") : inner) : inner,
         );
@@ -184,7 +200,7 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
         h(
           "tr",
           {},
-          columns.map((name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name))),
+          columns.map((name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name, segment))),
         ),
       ),
       h("tbody", {}, rows.map(row)),

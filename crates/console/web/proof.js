@@ -5,6 +5,7 @@ import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { figure, time } from "./format.js";
 import { heading, section } from "./parts.js";
+import { refusal } from "./refusals.js";
 import { path } from "./route.js";
 import { t } from "./texts.js";
 
@@ -23,7 +24,7 @@ export function proofMark() {
 
 function findings(check) {
   if (!check.findings?.length) return null;
-  return h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, one)));
+  return h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, refusal(one))));
 }
 
 const side = (value) => (/^-?\d+(\.\d+)?$/.test(String(value)) ? figure(value) : value);

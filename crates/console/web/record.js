@@ -172,10 +172,10 @@ const flat = (value, prefix = "") =>
     : Object.entries(value).flatMap(([name, one]) => flat(one, prefix ? `${prefix}.${name}` : name));
 
 /** `lines.0.unitPrice` as a person would say it. */
-const inWords = (name) =>
+const inWords = (name, segment) =>
   name
     .split(".")
-    .map((part) => (/^\d+$/.test(part) ? `${Number(part) + 1}:` : label(part)))
+    .map((part) => (/^\d+$/.test(part) ? `${Number(part) + 1}:` : label(part, segment)))
     .join(" ");
 
 const ALWAYS = ["status", "currency", "exchangeRate", "dueDate", "notes", "terms", "privateNote", "tags", "voidDate", "voidReason"];
@@ -205,7 +205,7 @@ export function changes(record, segment) {
     h(
       "tr",
       {},
-      h("th", { scope: "row" }, inWords(name)),
+      h("th", { scope: "row" }, inWords(name, segment)),
       h("td", {}, told(name, before, record.before)),
       h("td", {}, told(name, after, record.after)),
     );
@@ -372,7 +372,7 @@ export async function recordView(main, segment, id) {
   const mark = isGone
     ? badge("deleted")
     : record.status
-      ? badge(record.status, record.isOverdue === true && record.status !== "paid")
+      ? badge(record.status, record.isOverdue === true && record.status !== "paid", segment)
       : null;
   const under = [
     record.partyName,

@@ -1,10 +1,8 @@
 // What reports say, in the reader's words: their heads, their rows, and what they are about.
 
 import { date, monthAndYear, monthsEnd } from "./format.js";
-import { language, spoken, t, word } from "./texts.js";
+import { about, spoken, t, word } from "./texts.js";
 
-/** What a report is about, in a sentence or more; in other languages only where it was put into them. */
-export const about = (text) => (language() === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
 export const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
 
 /** A column's head: its days where it has some, a whole quarter or month in a word, else its name. */
@@ -37,13 +35,14 @@ const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.docum
 export function translated(row) {
   const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
   if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
-  return tellsOf(row) ? row.label : (spoken(row.label) ?? words(row.label));
+  const own = tellsOf(row) && !["subtotal", "total"].includes(row.type);
+  return own ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
 }
 
 /** A kind that only reports name, in the reader's words. */
-export const kind = (text) => (t(text) === text ? word(text) : t(text));
+export const kind = (text, of) => (t(text) === text ? word(text, of) : t(text));
 
 /** Columns of such words. */
 const KINDS = ["side", "duty", "origin", "resource"];
 /** What a cell says that is no figure. */
-export const spokenCell = (text, key) => (KINDS.includes(key) ? kind(text) : text);
+export const spokenCell = (text, key) => (KINDS.includes(key) ? kind(text, key) : text);

@@ -9,10 +9,10 @@ import { picker } from "./picker.js";
 import { refusal, refused } from "./refusals.js";
 import { saveReport } from "./report-csv.js";
 import { drawn, said } from "./report-table.js";
-import { about, first, words } from "./report-words.js";
+import { first, words } from "./report-words.js";
 import { leadsTo } from "./resources.js";
 import { here, note, path } from "./route.js";
-import { label, t, word } from "./texts.js";
+import { about, label, t, word } from "./texts.js";
 
 const SHELVES = [
   ["Profit, wealth and money", ["pl", "bs", "cash-flow", "equity-changes", "trial-balance"]],
@@ -99,12 +99,12 @@ function asking(offer, state, run) {
       const input = h(
         "select",
         { id, name },
-        h("option", { value: "" }, t("(default)")),
+        h("option", { value: "" }, t(parameter.description.includes("when absent") ? "(as usual)" : "(default)")),
         words.map((one) =>
           h(
             "option",
             { value: one, selected: one === state[name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one),
+            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, name, "reports"),
           ),
         ),
       );
@@ -121,11 +121,11 @@ function asking(offer, state, run) {
     const faultId = `${id}-fault`;
     const wrong = h("span", { class: "fault", id: faultId, hidden: true });
     fields.set(name, { ...made, wrong });
-    made.input.title = parameter.description.replace(/`/g, "");
+    made.input.title = about(parameter.description);
     return h(
       "div",
       { class: "field" },
-      h("label", { for: id }, label(name), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
+      h("label", { for: id }, label(name, "reports"), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
       made.element,
       wrong,
     );
@@ -314,6 +314,6 @@ export async function reportView(main, name) {
     pages,
   );
   const lacking = missing();
-  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map(label).join(", ") })));
+  if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map((one) => label(one, "reports")).join(", ") })));
   else await run();
 }

@@ -1,11 +1,15 @@
 // The texts, in the reader's language. English is what the modules say; the catalogue has the rest.
 
+import { LABELS } from "./german-labels.js";
 import { MORE } from "./german-more.js";
 import { NAMES } from "./german-names.js";
+import { REPORTS } from "./german-reports.js";
 import { STORY } from "./german-story.js";
 import { GERMAN } from "./german.js";
 
 const KEPT = "duet.language";
+const CALLED = { ...NAMES, ...LABELS };
+const SAID = { ...GERMAN, ...MORE, ...STORY, ...REPORTS };
 
 let chosen =
   localStorage.getItem(KEPT) ??
@@ -24,9 +28,12 @@ export function speak(wanted) {
 
 /** A sentence; `{name}` in it is what `given` says. */
 export function t(text, given = {}) {
-  const said = chosen === "de" ? (GERMAN[text] ?? MORE[text] ?? STORY[text] ?? text) : text;
+  const said = chosen === "de" ? (SAID[text] ?? text) : text;
   return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
 }
+
+/** What something is about, as the API says it; in other languages only where it was put into them. */
+export const about = (text) => (chosen === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
 
 /** English names that are not just the words of a name in the API. */
 const ENGLISH = {
@@ -91,9 +98,15 @@ const ENGLISH = {
   effectiveRate: "Rate %",
 };
 
-/** `dueDate` as a person would head a column. */
-export function label(name) {
-  if (chosen === "de" && NAMES[name]) return NAMES[name];
+/**
+ * `dueDate` as a person would head a column. `of` is where it stands: its field where it is a value, and the list. What a
+ * word means there alone has a name of its own, `rate@tax-codes`.
+ */
+export function label(name, ...of) {
+  if (chosen === "de") {
+    const known = [...of.map((one) => `${name}@${one}`), name].find((one) => Object.hasOwn(CALLED, one));
+    if (known) return CALLED[known];
+  }
   if (ENGLISH[name]) return ENGLISH[name];
   const words = name
     .replace(/Ids?$/, "")
@@ -107,8 +120,8 @@ export function label(name) {
 /** A text that the API has for a kind, a state or a resource, as a name or in English; nothing where it is none. */
 export function spoken(text) {
   const name = text.charAt(0).toLowerCase() + text.slice(1).replace(/ (\w)/g, (_, letter) => letter.toUpperCase());
-  return Object.hasOwn(NAMES, name) || /^[a-z]+([A-Z][a-z]*)*$/.test(text) ? label(name) : null;
+  return Object.hasOwn(CALLED, name) || /^[a-z]+([A-Z][a-z]*)*$/.test(text) ? label(name) : null;
 }
 
-/** A word that the API has for a state or a kind. */
-export const word = (value) => (value === null || value === undefined ? "" : label(String(value)));
+/** A word that the API has for a state or a kind; `of` is where it stands, as for a label. */
+export const word = (value, ...of) => (value === null || value === undefined ? "" : label(String(value), ...of));
