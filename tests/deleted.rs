@@ -35,6 +35,8 @@ on_both_engines! {
                 assert_eq!(history["items"].as_array().unwrap().last().unwrap()["before"], before);
                 let part = ask(&format!("{DELETED_TOO}&fields=version")).expect(200).data;
                 assert_eq!(part.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "version", "deletedAt"]);
+                // Made anew of what was read of it, it is another one.
+                assert_ne!(shop.make(resource, &ask(DELETED_TOO).expect(200).data)["id"], before["id"]);
                 // It is there to be read and for nothing else, and on no list.
                 shop.ask("DELETE", resource, &path, None).expect(404);
                 shop.ask("PUT", resource, &path, Some(&before)).expect(404);

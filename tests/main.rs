@@ -10,6 +10,7 @@ mod arrows;
 mod audit;
 mod backups;
 mod batch;
+mod beyond;
 mod bodies;
 mod breaking;
 mod catalogue;

@@ -702,6 +702,38 @@ fn of_several_servers_one_tells() {
     assert_eq!(later.json()["type"], "party.created");
 }
 
+/// A process that stands still keeps nobody from being told: whoever says nothing for long holds no duty.
+#[test]
+fn who_stands_still_does_not_keep_others_from_telling() {
+    let more = [("Webhooks__AllowNetworks__0".to_owned(), "127.0.0.0/8".to_owned())];
+    let Some(servers) = Server::several_with(2, &more) else { return };
+    let [one, other] = &servers[..] else { panic!("two servers") };
+    let somebody = Somebody::who(Vec::new());
+    let company = one.company();
+    hook(&company, &somebody.url(), &["party.*"], &json!({}));
+    let there = Company { server: other, id: company.id.clone(), token: other.token().to_owned() };
+    party(&company, "First");
+    let mut last = somebody.next().sequence();
+    // Who was stopped while it told comes back and tells it again; what follows is told in its order.
+    let next_after = |last: i64| loop {
+        let told = somebody.next().sequence();
+        if told > last {
+            return told;
+        }
+    };
+    // Whichever of them tells: each of them stands still once, and the other one goes on.
+    for (still, goes_on) in [(one, &there), (other, &company)] {
+        still.signal("STOP");
+        party(goes_on, "While one stands still");
+        let told = next_after(last);
+        still.signal("CONT");
+        assert_eq!(told, last + 1);
+        last = told;
+    }
+    party(&company, "Last");
+    assert_eq!(next_after(last), last + 1);
+}
+
 on_both_engines! {
     /// Whoever may only change a webhook reads nothing of what its headers say, nor has it sent to themselves.
     fn what_headers_say_goes_where_it_was_said_for(server) {

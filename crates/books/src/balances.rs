@@ -42,6 +42,11 @@ pub fn sum(cx: &Cx<'_>, expression: SimpleExpr) -> SimpleExpr {
     schema::reader::sum(cx.db.get_database_backend(), expression)
 }
 
+/// The same of what may be more than 64 bits hold, in two halves.
+pub fn halves(cx: &Cx<'_>, expression: SimpleExpr) -> [SimpleExpr; 2] {
+    schema::reader::halves(cx.db.get_database_backend(), expression)
+}
+
 /// Balances of these accounts, or of all.
 pub async fn balances(cx: &Cx<'_>, accounts: Option<&[RecordId]>, point: Point) -> Result<Balances> {
     let mut balances = Balances::new();

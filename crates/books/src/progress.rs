@@ -6,7 +6,7 @@
 
 use crate::Leaving;
 use crate::among::among;
-use crate::balances::sum;
+use crate::balances::halves;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::{Desk, Standing};
@@ -17,6 +17,7 @@ use answers::Ask;
 pub use chain::{Chain, chains, of_documents, of_lines};
 use rules::course;
 use schema::kind::Phase;
+use schema::reader::whole;
 pub use schema::standing::{less, more, too_many};
 use schema::tables::{DocumentKind, Relation, Stage, document_links, documents, progress, progress_moves};
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -142,15 +143,15 @@ impl Plan {
     }
 }
 
-/// What open orders promise of an item.
+/// What open orders promise of an item, in units of quantities. Each order is bounded, and all of them together are not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Promised {
-    pub to_customers: Quantity,
-    pub by_suppliers: Quantity,
+    pub to_customers: i128,
+    pub by_suppliers: i128,
 }
 
 impl Figure for Promised {
-    const NOTHING: Self = Self { to_customers: Quantity::ZERO, by_suppliers: Quantity::ZERO };
+    const NOTHING: Self = Self { to_customers: 0, by_suppliers: 0 };
 }
 
 /// What open orders promise of items.
@@ -163,11 +164,13 @@ pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordI
     let left = column(progress::Column::Quantity)
         .sub(column(progress::Column::Cancelled))
         .sub(column(progress::Column::Fulfilled));
+    let [high, low] = halves(cx, left.clone());
     let rows = progress::Entity::find()
         .select_only()
         .column(progress::Column::ItemId)
         .column(progress::Column::Kind)
-        .column_as(sum(cx, left.clone()), "quantity")
+        .column_as(high, "high")
+        .column_as(low, "low")
         .filter(progress::Column::BusinessId.eq(cx.business_id()?))
         .filter(progress::Column::ItemId.is_in(items.iter().copied()))
         .filter(progress::Column::Kind.is_in(DocumentKind::of_phase(Phase::Order)))
@@ -175,9 +178,9 @@ pub async fn promised(cx: &Cx<'_>, items: &[RecordId]) -> Result<HashMap<RecordI
         .filter(left.gt(0))
         .group_by(progress::Column::ItemId)
         .group_by(progress::Column::Kind);
-    for (item, kind, quantity) in rows.read::<(RecordId, DocumentKind, i64)>(&cx.db).await? {
+    for (item, kind, high, low) in rows.read::<(RecordId, DocumentKind, i64, i64)>(&cx.db).await? {
         let of_item = promised.entry(item).or_default();
-        let quantity = Quantity::from_units(quantity);
+        let quantity = whole((high, low));
         if kind == DocumentKind::SalesOrder {
             of_item.to_customers = quantity;
         } else {

@@ -156,11 +156,12 @@ pub struct ItemView {
     tags: Vec<String>,
     /// What is there now; null where it is not kept.
     quantity_on_hand: Option<Quantity>,
-    /// What open sales orders promise and is not delivered yet.
+    /// What open sales orders promise and is not delivered yet; null where that is more than a quantity can say.
     quantity_committed: Option<Quantity>,
-    /// What open purchase orders ask for and has not come yet.
+    /// What open purchase orders ask for and has not come yet; null where that is more than a quantity can say.
     quantity_on_order: Option<Quantity>,
-    /// What is there and promised to nobody; less than nothing where more is promised.
+    /// What is there and promised to nobody; less than nothing where more is promised, and null where that is
+    /// more than a quantity can say.
     quantity_available: Option<Quantity>,
     /// What one unit of it cost on average, rounded to six places.
     average_cost: Option<UnitPrice>,
@@ -358,14 +359,18 @@ struct Stock {
     promised: Promised,
 }
 
+/// So many, as far as a quantity can say it.
+fn pieces(units: i128) -> Option<Quantity> {
+    i64::try_from(units).ok().filter(|units| *units != i64::MIN).map(Quantity::from_units)
+}
+
 fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Result<ItemView> {
-    let available = stock.map(|stock| stock.quantity.minus(stock.promised.to_customers)).transpose();
-    let available = available.map_err(|_| progress::too_many())?;
+    let available = stock.map(|stock| i128::from(stock.quantity.units()) - stock.promised.to_customers);
     Ok(ItemView {
         quantity_on_hand: stock.map(|stock| stock.quantity),
-        quantity_committed: stock.map(|stock| stock.promised.to_customers),
-        quantity_on_order: stock.map(|stock| stock.promised.by_suppliers),
-        quantity_available: available,
+        quantity_committed: stock.and_then(|stock| pieces(stock.promised.to_customers)),
+        quantity_on_order: stock.and_then(|stock| pieces(stock.promised.by_suppliers)),
+        quantity_available: available.and_then(pieces),
         average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
         stock_value: stock.map(|stock| stock.value.shown(currency_decimals)),
         keeping: kept!(row),

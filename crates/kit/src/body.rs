@@ -4,7 +4,7 @@
 //! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
 use crate::error::{Error, FieldErrors, Result};
-use crate::expand::EXPANDED;
+
 use crate::json::{Path, WHOLE, strict};
 use books::aside;
 use schemars::generate::SchemaSettings;
@@ -22,8 +22,8 @@ pub struct Shape {
     open: bool,
     /// A text, a number or a flag, which has no members.
     plain: bool,
-    /// Whether records that it names may be answered beside it.
-    expands: bool,
+    /// What may be answered beside its own members, and comes back with them.
+    beside: Vec<&'static str>,
 }
 
 /// What has no members.
@@ -49,10 +49,10 @@ impl Shape {
         self.fields.iter().filter_map(|(name, field)| Some((name.as_str(), field.elements.as_deref()?)))
     }
 
-    /// The same of a record that may be answered with those that it names.
+    /// The same of a record that may be answered with these beside it.
     #[must_use]
-    pub fn expanding(self) -> Self {
-        Self { expands: true, ..self }
+    pub fn beside(self, names: Vec<&'static str>) -> Self {
+        Self { beside: names, ..self }
     }
 
     /// What stands under this name; of a list, in each of its elements.
@@ -123,7 +123,7 @@ impl Shape {
                         Some(field) => field.check(shown, member, &inner, faults),
                         None if shown.is_some() || faults.is_full() => {}
                         // What was answered beside a record comes back with it.
-                        None if name == EXPANDED && record.is_some_and(|record| record.expands) => {}
+                        None if record.is_some_and(|record| record.beside.contains(&name.as_str())) => {}
                         None => faults.add(inner.told(), self.unknown(name)),
                     }
                 }

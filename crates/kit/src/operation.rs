@@ -4,7 +4,7 @@ use crate::body::{self, Shape};
 use crate::changes;
 use crate::elsewhere;
 use crate::error::{Error, Result};
-use crate::expand::{self, ByIds, Path};
+use crate::expand::{self, ByIds, EXPANDED, Path};
 use crate::extra::{self, ActMethod, Awaited, Begin, Csv, Does, Extra, Media, On, Produced, Weight};
 use crate::ids::RecordId;
 use crate::list::{FilterValue, ListQuery, Offer, Parameter, Reads};
@@ -255,7 +255,11 @@ impl ResourceOperations {
         }
         let (input_shape, view_shape) = (Shape::of_input::<R::Input>(), Shape::of_record::<R::View>());
         let expands = if R::SCOPE == Scope::Business { expand::paths(&view_shape) } else { Vec::new() };
-        let view_shape = if expands.is_empty() { view_shape } else { view_shape.expanding() };
+        let of_one: &'static [Parameter] =
+            if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Delete) { &DELETED_TOO } else { &[] };
+        let beside = [(EXPANDED, !expands.is_empty()), (DELETED_AT, !of_one.is_empty())];
+        let beside = beside.into_iter().filter_map(|(name, is_told)| is_told.then_some(name)).collect();
+        let view_shape = view_shape.beside(beside);
         Self {
             expands,
             by_ids: R::BY_IDS,
@@ -283,7 +287,7 @@ impl ResourceOperations {
             input_schema: SchemaGenerator::subschema_for::<R::Input>,
             view_schema: SchemaGenerator::subschema_for::<R::View>,
             standard: R::VERBS,
-            of_one: if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Delete) { &DELETED_TOO } else { &[] },
+            of_one,
             input_shape,
             view_shape,
             prepare: |operations, business, (verb, record), bytes| {

@@ -88,7 +88,8 @@ impl Place {
                     tracing::warn!(code = "overdue_not_told", %business, ?error, "what is overdue is told later");
                 }
             }
-            if ledger.is_silent() {
+            // Whoever was not heard of for long holds it no more, and goes on when it is theirs again.
+            if ledger.is_silent() || !alone.is_ours().await? {
                 break;
             }
         }

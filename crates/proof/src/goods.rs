@@ -12,7 +12,7 @@ use schema::business::StockPolicy;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::item::NegativeStock;
 use schema::lock as locks;
-use schema::reader::Reader;
+use schema::reader::{Reader, whole};
 use schema::tables::{
     DocumentKind, FactKind, entry_lines, progress, progress_moves, stock, stock_facts, stock_lines, stock_moves,
     stock_snapshots,
@@ -306,10 +306,12 @@ impl Goods {
         closed: Option<Day>,
     ) -> Result<()> {
         let business = reader.id();
-        let moved: Vec<(Day, i64, i64)> = stock_moves::Entity::find()
+        let [high, low] = reader.halves(Expr::col(stock_moves::Column::Quantity));
+        let moved: Vec<(Day, i64, i64, i64)> = stock_moves::Entity::find()
             .select_only()
             .column(stock_moves::Column::Date)
-            .column_as(reader.sum(Expr::col(stock_moves::Column::Quantity)), "quantity")
+            .column_as(high, "high")
+            .column_as(low, "low")
             .column_as(reader.sum(Expr::col(stock_moves::Column::Value)), "value")
             .filter(stock_moves::Column::BusinessId.eq(business))
             .filter(stock_moves::Column::ItemId.eq(item))
@@ -334,14 +336,14 @@ impl Goods {
             .group_by(entry_lines::Column::Date)
             .read(&reader.db)
             .await?;
-        let moved: BTreeMap<Day, (i64, i64)> =
-            moved.into_iter().map(|(day, pieces, value)| (day, (pieces, value))).collect();
+        let moved: BTreeMap<Day, (Wide, Wide)> =
+            moved.into_iter().map(|(day, high, low, value)| (day, (whole((high, low)), Wide::from(value)))).collect();
         let posted: BTreeMap<Day, i64> = posted.into_iter().collect();
         let days: BTreeSet<Day> = moved.keys().chain(posted.keys()).chain(found.keys()).copied().collect();
         let (mut there, mut in_ledger, mut is): ((Wide, Wide), Wide, (Wide, Wide)) = Default::default();
         for day in days {
             let by = moved.sum_of(&day);
-            there = (there.0 + Wide::from(by.0), there.1 + Wide::from(by.1));
+            there = (there.0 + by.0, there.1 + by.1);
             in_ledger += Wide::from(posted.sum_of(&day));
             is = found.get(&day).copied().unwrap_or(is);
             if closed.is_some_and(|closed| day <= closed) {
@@ -469,7 +471,7 @@ impl Goods {
 const NONE_LEFT: Quantity = Quantity::ZERO;
 const NOTHING_LEFT: BookMoney = BookMoney::ZERO;
 
-fn pieces(units: Wide) -> String {
+pub(super) fn pieces(units: Wide) -> String {
     i64::try_from(units).map_or_else(|_| format!("{units} millionths"), |units| Quantity::from_units(units).to_string())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Sums are made by the database, by account and day or by item, so that memory does not grow with the books.
 
+use super::goods::pieces;
 use super::parts::{MOVES_LIE_BY, within};
 use super::settled::{Histories, parties_stand};
 use super::stages::Stages;
@@ -13,7 +14,7 @@ use crate::money::{BookMoney, Quantity};
 use answers::Ask;
 use schema::account as accounts;
 use schema::account::Keeper;
-use schema::reader::Reader;
+use schema::reader::{Reader, whole};
 use schema::tables::{
     DocumentKind, DocumentStatus, Stage, document_counts, documents, open_item_moves, progress_moves, stock,
     stock_lines, stock_moves,
@@ -248,38 +249,45 @@ async fn documents_are_counted(reader: &Reader<'_>) -> Result<Check> {
     Ok(Check::of("V4f", "Documents are counted as they are", left, right, findings))
 }
 
+/// How many pieces of an item moved, in two halves, and what they were worth.
+type Moved = (RecordId, i64, i64, i64);
+
 async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
     let business = reader.id();
+    let [high, low] = reader.halves(column(stock_moves::Column::Quantity));
     let moves = stock_moves::Entity::find()
         .select_only()
-        .column_as(stock_moves::Column::ItemId, "id")
-        .column_as(reader.sum(column(stock_moves::Column::Value)), "base")
-        .column_as(reader.sum(column(stock_moves::Column::Quantity)), "own")
+        .column(stock_moves::Column::ItemId)
+        .column_as(high, "high")
+        .column_as(low, "low")
+        .column_as(reader.sum(column(stock_moves::Column::Value)), "value")
         .filter(stock_moves::Column::BusinessId.eq(business))
         .group_by(stock_moves::Column::ItemId)
-        .read::<OfItem>(&reader.db)
+        .read::<Moved>(&reader.db)
         .await?;
+    let [high, low] = reader.halves(column(stock_lines::Column::Quantity));
     let lines = stock_lines::Entity::find()
         .select_only()
-        .column_as(stock_lines::Column::ItemId, "id")
-        .column_as(Expr::val(0_i64), "base")
-        .column_as(reader.sum(column(stock_lines::Column::Quantity)), "own")
+        .column(stock_lines::Column::ItemId)
+        .column_as(high, "high")
+        .column_as(low, "low")
+        .column_as(Expr::val(0_i64), "value")
         .filter(stock_lines::Column::BusinessId.eq(business))
         .group_by(stock_lines::Column::ItemId)
-        .read::<OfItem>(&reader.db)
+        .read::<Moved>(&reader.db)
         .await?;
-    let by_item = |rows: Vec<OfItem>| -> HashMap<RecordId, (i64, i64)> {
-        rows.into_iter().map(|row| (row.id, (row.own, row.base))).collect()
+    let by_item = |rows: Vec<Moved>| -> HashMap<RecordId, (Wide, Wide)> {
+        rows.into_iter().map(|(item, high, low, value)| (item, (whole((high, low)), Wide::from(value)))).collect()
     };
     let (moves, lines) = (by_item(moves), by_item(lines));
     let mut findings = Findings::default();
     let (mut left, mut right): (Wide, Wide) = (0, 0);
     let states = stock::Entity::find().filter(stock::Column::BusinessId.eq(business)).models(&reader.db).await?;
     for state in states {
-        let kept = (state.quantity.units(), state.value.units());
+        let kept = (Wide::from(state.quantity.units()), Wide::from(state.value.units()));
         let history = moves.sum_of(&state.item_id);
-        left += Wide::from(kept.1);
-        right += Wide::from(history.1);
+        left += kept.1;
+        right += history.1;
         // What they cost, and what was paid beside, is held against their facts.
         let moved = lines.sum_of(&state.item_id).0;
         for (what, found) in [("history", history), ("movements", (moved, kept.1))] {
@@ -289,8 +297,8 @@ async fn stock_follows_history(reader: &Reader<'_>) -> Result<Check> {
                     state.item_id,
                     state.quantity,
                     state.value.with_decimals(2),
-                    Quantity::from_units(found.0),
-                    BookMoney::from_units(found.1).with_decimals(2)
+                    pieces(found.0),
+                    shown(found.1)
                 ));
             }
         }

@@ -15,12 +15,13 @@ use crate::money::Quantity;
 use crate::sheet::{Cell, Own, Row, RowType};
 use answers::Ask;
 use books::among::among;
-use books::balances::{balances, sum};
+use books::balances::{balances, halves, sum};
 use books::cx::{Cx, Point};
 pub(super) use ledger::StockLedger;
 use rules::account::AccountType;
 use schema::account as accounts;
 use schema::item as items;
+use schema::reader::whole;
 use schema::tables::stock_moves;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -49,14 +50,20 @@ pub(super) async fn item_names(cx: &Cx<'_>, ids: impl Iterator<Item = RecordId>)
 answers::of_row! {
     struct Sum {
         item_id: RecordId,
-        quantity: i64,
+        high: i64,
+        low: i64,
         value: i64,
     }
 }
 
+/// So many pieces; nothing where they are more than a quantity can say, as those of several items may be.
+pub(crate) fn pieces(units: i128) -> Cell {
+    i64::try_from(units).map_or(Cell::Nothing, |units| Cell::Quantity(Quantity::from_units(units)))
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stock {
-    quantity: i64,
+    quantity: i128,
     value: i64,
 }
 
@@ -74,7 +81,7 @@ impl Stock {
     }
 
     fn cells(self, own: Own) -> [Cell; 2] {
-        [Cell::Quantity(Quantity::from_units(self.quantity)), own.cell(self.value)]
+        [pieces(self.quantity), own.cell(self.value)]
     }
 }
 
@@ -85,10 +92,12 @@ async fn moved(
     asked: &Asked,
     only_in: bool,
 ) -> Result<HashMap<RecordId, Stock>> {
+    let [high, low] = halves(cx, Expr::col(stock_moves::Column::Quantity));
     let mut moves = stock_moves::Entity::find()
         .select_only()
         .column(stock_moves::Column::ItemId)
-        .column_as(sum(cx, Expr::col(stock_moves::Column::Quantity)), "quantity")
+        .column_as(high, "high")
+        .column_as(low, "low")
         .column_as(sum(cx, Expr::col(stock_moves::Column::Value)), "value")
         .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_moves::Column::Date.lte(to));
@@ -105,7 +114,8 @@ async fn moved(
         moves = moves.filter(stock_moves::Column::Value.gt(0));
     }
     let found: Vec<Sum> = moves.group_by(stock_moves::Column::ItemId).read(&cx.db).await?;
-    Ok(found.into_iter().map(|row| (row.item_id, Stock { quantity: row.quantity, value: row.value })).collect())
+    let stock = |row: &Sum| Stock { quantity: whole((row.high, row.low)), value: row.value };
+    Ok(found.iter().map(|row| (row.item_id, stock(row))).collect())
 }
 
 /// What the inventory accounts come to at the end of a day.

@@ -10,7 +10,7 @@ use crate::ids::BusinessId;
 use crate::tables::{entries, entry_lines};
 use answers::{Answer, Answers, Ask};
 use async_trait::async_trait;
-use sea_orm::sea_query::{Alias, ExprTrait, Func, SimpleExpr};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, ExecResult, QueryFilter, QueryOrder, QueryResult,
     QuerySelect, Select, Statement,
@@ -133,6 +133,11 @@ impl<'a> Reader<'a> {
         sum(self.db.get_database_backend(), expression)
     }
 
+    /// The same of what may be more than 64 bits hold, in two halves.
+    pub fn halves(&self, expression: SimpleExpr) -> [SimpleExpr; 2] {
+        halves(self.db.get_database_backend(), expression)
+    }
+
     /// The entries after one, up to another, with all lines up to the last of them, and that one's number; all that is
     /// left, where that is no more than a portion. Lines between two entries, and after the last one, belong to none.
     pub async fn next_entries(&self, last: i64, until: i64) -> Result<Portion> {
@@ -147,6 +152,25 @@ pub fn sum(backend: DbBackend, expression: SimpleExpr) -> SimpleExpr {
         DbBackend::Postgres => SimpleExpr::from(sum).cast_as(Alias::new("bigint")),
         _ => sum.into(),
     }
+}
+
+/// The two halves of a sum that may be more than 64 bits hold, as that of quantities may: whatever is moved on one day, or
+/// promised in open orders, is bounded one by one and not together. No number of rows is too much for either half, and
+/// [`whole`] puts them together.
+pub fn halves(backend: DbBackend, expression: SimpleExpr) -> [SimpleExpr; 2] {
+    // Literals: PostgreSQL moves by a number of 32 bits, and those that are bound have 64.
+    let high = expression.clone().right_shift(Expr::cust(HALF.to_string()));
+    let low = expression.bit_and(Expr::cust(LOW.to_string()));
+    [high, low].map(|half| sum(backend, half))
+}
+
+/// How many bits the lower half has, and all of them.
+const HALF: u32 = 32;
+const LOW: i64 = (1 << HALF) - 1;
+
+/// What the halves of a sum come to.
+pub fn whole((high, low): (i64, i64)) -> i128 {
+    (i128::from(high) << HALF) + i128::from(low)
 }
 
 /// As many entries as are read at once.

@@ -218,6 +218,16 @@ impl Error {
         !matches!(self, Self::Unavailable(_) | Self::TooSlow { .. } | Self::Tampered { .. } | Self::Internal(_))
     }
 
+    /// Why some of the books cannot be read, where they themselves are the cause. Where the database is away, or it takes too
+    /// long, nothing is known of the books.
+    pub fn of_the_books(self) -> Result<String, Self> {
+        match self {
+            Self::Internal(why) | Self::Tampered { what: why, .. } => Ok(why),
+            other if other.is_of_the_caller() => Ok(other.title()),
+            other => Err(other),
+        }
+    }
+
     /// The stable machine code that travels in `X-Error-Code`.
     pub fn code(&self) -> Code {
         match self {
@@ -315,6 +325,15 @@ impl From<DbErr> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_books_are_the_cause_of_is_told_of_them() {
+        assert_eq!(Error::internal("a sum is torn").of_the_books().ok().as_deref(), Some("a sum is torn"));
+        assert!(Error::too_large().of_the_books().is_ok_and(|why| why.contains("grow larger")));
+        for nothing_is_known in [Error::Unavailable(Unavailable::DatabaseAway), Error::too_slow()] {
+            assert!(nothing_is_known.of_the_books().is_err());
+        }
+    }
 
     #[test]
     fn faults_of_one_kind_are_told_by_its_code() {

@@ -89,7 +89,11 @@ const fn lock_of(duty: Duty) -> i64 {
 /// As long as it may take to say who holds it.
 const GLANCE: Duration = Duration::from_secs(5);
 
-/// A place in the line for a lock that one connection holds at a time, as long as it lives.
+/// Who holds a lock and says nothing for so long holds it no more. Tests wait for it.
+const LEASE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 30 });
+
+/// A place in the line for a lock that one connection holds at a time, as long as it lives and is heard of: whoever holds it
+/// asks now and then whether it is theirs.
 #[derive(Debug)]
 pub struct Turn {
     connection: DatabaseConnection,
@@ -155,6 +159,15 @@ impl Engine {
     /// Lines up for the lock of who does what only one process may.
     pub async fn lines_up(&self, duty: Duty) -> Result<Turn, DbErr> {
         let (connection, failure) = postgres_kit::proxied(self.0.target(), GLANCE).await?;
+        // A process that stands still holds its connection all the same, and its machine answers for it: so the database hangs
+        // up. One of before 14 does not know how to.
+        let lease = format!(
+            "SELECT set_config(name, '{}s', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
+            LEASE.as_secs()
+        );
+        let leased = connection.execute_unprepared(&lease).await;
+        failure.told()?;
+        leased?;
         Ok(Turn { connection, failure, duty, is_held: false })
     }
 

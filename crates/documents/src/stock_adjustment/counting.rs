@@ -12,8 +12,9 @@ use crate::ids::RecordId;
 use crate::money::Quantity;
 use answers::Ask;
 use books::among::among;
-use books::balances::sum;
+use books::balances::halves;
 use books::cx::Cx;
+use schema::reader::whole;
 use schema::some::is_of_adjustments;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_facts, stock_moves};
 use sea_orm::sea_query::Expr;
@@ -31,13 +32,13 @@ pub(super) async fn deltas(
 ) -> Result<Vec<Quantity>> {
     let counted: Vec<RecordId> =
         asked.lines.iter().filter(|line| line.counted.is_some()).map(|line| line.item).collect();
-    let mut there: HashMap<RecordId, i64> = HashMap::new();
+    let mut there: HashMap<RecordId, i128> = HashMap::new();
     if !counted.is_empty() {
         cx.flush().await?;
         // What was voided on a later day was there on this one.
         let before = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.lt(date));
         let mut on_the_day = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.eq(date));
-        let mut known = Vec::new();
+        let mut known: Vec<Vec<(RecordId, i128)>> = Vec::new();
         if let PostedAt(Some(posted_at)) = asked.posted_at {
             let document = stock_moves::Entity::belongs_to(documents::Entity)
                 .from((stock_moves::Column::BusinessId, stock_moves::Column::DocumentId))
@@ -48,20 +49,24 @@ pub(super) async fn deltas(
             known.push(came_out(cx, date, posted_at, &counted).await?);
         }
         for moves in [before, on_the_day] {
-            known.push(moves.read(&cx.db).await?);
+            let rows = moves.read::<(RecordId, i64, i64)>(&cx.db).await?;
+            known.push(rows.into_iter().map(|(item, high, low)| (item, whole((high, low)))).collect());
         }
         for rows in known {
             for (item, quantity) in rows {
-                let sum = there.entry(item).or_default();
-                *sum = sum.checked_add(quantity).ok_or_else(Error::too_large)?;
+                *there.entry(item).or_default() += quantity;
             }
         }
     }
     let delta = |(index, line): (usize, &AdjustmentLineAsked)| match (line.delta, line.counted) {
         (Some(delta), _) => Ok(delta),
-        (None, Some(counted)) => counted
-            .minus(Quantity::from_units(there.sum_of(&line.item)))
-            .map_err(|_| Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")),
+        (None, Some(counted)) => {
+            let delta = i128::from(counted.units()) - there.sum_of(&line.item);
+            let delta = i64::try_from(delta).ok().filter(|units| *units != i64::MIN).map(Quantity::from_units);
+            delta.ok_or_else(|| {
+                Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")
+            })
+        }
         (None, None) => Ok(Quantity::ZERO),
     };
     asked.lines.iter().enumerate().map(delta).collect()
@@ -69,7 +74,7 @@ pub(super) async fn deltas(
 
 /// What of days before came out on the day of a count, and was posted later than that: it never was from this morning on,
 /// whenever that was done.
-async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]) -> Result<Vec<(RecordId, i64)>> {
+async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]) -> Result<Vec<(RecordId, i128)>> {
     use stock_facts::Column;
     let business = cx.business_id()?;
     // What came out on one day is little, and documents that were posted since a count are many.
@@ -97,15 +102,17 @@ async fn came_out(cx: &Cx<'_>, date: Day, posted_at: Instant, items: &[RecordId]
         .filter(among(cx, Column::Id, gone))
         .filter(Column::Date.lt(date));
     let never_were = never_were.models(&cx.db).await?;
-    Ok(never_were.iter().map(|fact| (fact.item_id, -fact.moves().units())).collect())
+    Ok(never_were.iter().map(|fact| (fact.item_id, -i128::from(fact.moves().units()))).collect())
 }
 
 /// How many of these items moved.
 fn moved(cx: &Cx<'_>, items: &[RecordId], but: Option<RecordId>) -> Result<Select<stock_moves::Entity>> {
+    let [high, low] = halves(cx, Expr::col((stock_moves::Entity, stock_moves::Column::Quantity)));
     let mut moves = stock_moves::Entity::find()
         .select_only()
         .column(stock_moves::Column::ItemId)
-        .column_as(sum(cx, Expr::col((stock_moves::Entity, stock_moves::Column::Quantity))), "quantity")
+        .column_as(high, "high")
+        .column_as(low, "low")
         .filter(stock_moves::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_moves::Column::ItemId.is_in(items.iter().copied()))
         .group_by(stock_moves::Column::ItemId);

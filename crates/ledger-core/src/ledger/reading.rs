@@ -319,8 +319,8 @@ impl Ledger {
             }
             let verdict = match verdict {
                 // One company's trouble is not another's.
-                Err(Error::Internal(why)) => verify::Verdict::unread(why),
-                other => other?,
+                Err(error) => verify::Verdict::unread(error.of_the_books()?),
+                Ok(verdict) => verdict,
             };
             proofs.push(Proof { business_id: company.id, name: company.name, verdict });
         }

@@ -1,6 +1,6 @@
 //! What moved an item, line by line.
 
-use super::{Stock, moved};
+use super::{Stock, moved, pieces};
 use crate::Report;
 use crate::aging::documents_of;
 use crate::asked::{Asked, FORMAT, FROM, FROM_DATE, KNOWN_AT, THE_ITEM, TO, TO_DATE};
@@ -8,7 +8,6 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::form::{Example, Form, Holds};
 use crate::ids::RecordId;
-use crate::money::Quantity;
 use crate::sheet::{Cell, Check, Own, Row, RowType, Sheet};
 use answers::Ask;
 use books::cx::Cx;
@@ -99,7 +98,7 @@ impl Report for StockLedger {
         let mut rows = vec![edge("opening", "There before", from, opening)];
         let mut stock = opening;
         for one in &moves {
-            let by = Stock { quantity: one.quantity.units(), value: one.value.units() };
+            let by = Stock { quantity: one.quantity.units().into(), value: one.value.units() };
             stock = stock.plus(by);
             let (kind, number) = named.get(&one.document_id).cloned().unzip();
             let values = [vec![Cell::Day(one.date)], by.cells(own).to_vec(), stock.cells(own).to_vec()].concat();
@@ -123,8 +122,8 @@ impl Report for StockLedger {
             checks: vec![
                 Check {
                     name: "The last line is the quantity that is there".into(),
-                    left: Cell::Quantity(Quantity::from_units(stock.quantity)),
-                    right: Cell::Quantity(Quantity::from_units(closing.quantity)),
+                    left: pieces(stock.quantity),
+                    right: pieces(closing.quantity),
                     ok: stock.quantity == closing.quantity,
                 },
                 own.check("The last line is the valuation", stock.value, closing.value),

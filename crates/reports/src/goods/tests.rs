@@ -13,7 +13,7 @@ use crate::samples::{asked, failed, id, named, written};
 use schema::tables::DocumentKind;
 
 fn pieces(quantity: i64, cents: i64) -> Stock {
-    Stock { quantity: quantity * 10_i64.pow(Quantity::PLACES), value: cents * 100 }
+    Stock { quantity: i128::from(quantity) * 10_i128.pow(Quantity::PLACES), value: cents * 100 }
 }
 
 fn of(figures: &[(u128, Stock)]) -> HashMap<RecordId, Stock> {
@@ -84,7 +84,7 @@ fn the_ledger_of_an_item_runs_to_what_is_there() {
         recorded_at: Instant::default(),
         document_id: id(90 + number),
         kind: DocumentKind::SalesInvoice,
-        quantity: Quantity::from_units(by.quantity),
+        quantity: Quantity::from_units(i64::try_from(by.quantity).unwrap()),
         value: BookMoney::from_units(by.value),
         account_id: id(1300),
     };

@@ -93,8 +93,8 @@ impl Report for StockValuation {
 }
 
 fn average(of: Stock) -> Cell {
-    let (quantity, value) = (Quantity::from_units(of.quantity), Money::from_units(of.value));
-    let exact = value.decimal().checked_div(quantity.decimal()).filter(|_| of.quantity > 0);
+    let Ok(quantity) = i64::try_from(of.quantity).map(Quantity::from_units) else { return Cell::Nothing };
+    let exact = Money::from_units(of.value).decimal().checked_div(quantity.decimal()).filter(|_| of.quantity > 0);
     let price = exact.and_then(|exact| UnitPrice::parse(&exact.round_dp(UnitPrice::PLACES).to_string()).ok());
     price.map_or(Cell::Nothing, Cell::Price)
 }

@@ -193,7 +193,8 @@ impl<S: Waits> Report for Waiting<S> {
             if asked.party.is_some_and(|asked| *party != Some(asked.id())) {
                 continue;
             }
-            let stock = Stock { quantity: one.quantity - one.invoiced - one.returned, value: one.value * S::SIGN };
+            let [came, invoiced, returned] = [one.quantity, one.invoiced, one.returned].map(i128::from);
+            let stock = Stock { quantity: came - invoiced - returned, value: one.value * S::SIGN };
             let of_note = lines.entry(*document).or_insert((*party, Stock::default()));
             of_note.1 = of_note.1.plus(stock);
         }

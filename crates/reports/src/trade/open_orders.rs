@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::form::{Example, Form, Holds};
 use crate::goods::item_names;
+use crate::goods::pieces;
 use crate::ids::RecordId;
 use crate::money::Quantity;
 use crate::sheet::{Cell, Row, RowType, Sheet};
@@ -122,7 +123,7 @@ impl Report for OpenOrders {
         let Ordered { aliases, orders, lines, parties, items } = facts;
         let none = Quantity::ZERO;
         let mut rows = Vec::new();
-        let (mut ordered, mut told) = (0_i64, 0_i64);
+        let (mut ordered, mut told) = (0_i128, 0_i128);
         for order in &orders {
             let of_order = lines.iter().filter(|line| line.document_id == order.id);
             let children: Vec<Row> = of_order
@@ -130,8 +131,10 @@ impl Report for OpenOrders {
                     let open = Ord::max(line.open(), none);
                     // More than was ordered may have come.
                     let beyond = Ord::max(less(less(line.fulfilled, line.quantity), less(none, line.cancelled)), none);
-                    ordered += line.quantity.units();
-                    told += line.fulfilled.units() + open.units() + line.cancelled.units() - beyond.units();
+                    let [of, came, left, given_up, more] =
+                        [line.quantity, line.fulfilled, open, line.cancelled, beyond].map(|it| i128::from(it.units()));
+                    ordered += of;
+                    told += came + left + given_up - more;
                     let label =
                         line.item_id.and_then(|item| items.get(&item)).map_or("Without an item", String::as_str);
                     let figures = [line.quantity, line.fulfilled, line.cancelled, open].map(Cell::Quantity);
@@ -154,15 +157,14 @@ impl Report for OpenOrders {
             });
         }
         let count = rows.iter().map(|_| 1_i64).sum();
-        let cell = |units: i64| Cell::Quantity(Quantity::from_units(units));
         Ok(Sheet {
             columns: Self::FORM.columns(),
             rows,
             totals: BTreeMap::from([("orders".to_owned(), Cell::Count(count))]),
             checks: vec![crate::sheet::Check {
                 name: "What is ordered is delivered, given up or open".into(),
-                left: cell(ordered),
-                right: cell(told),
+                left: pieces(ordered),
+                right: pieces(told),
                 ok: ordered == told,
             }],
             ..Sheet::default()

@@ -199,10 +199,7 @@ impl<'h> Bench<'h> {
 
     /// What was spoilt cannot even be read. All else is proved.
     fn unread(&self, part: String, error: Error) -> Result<()> {
-        let why = match error {
-            Error::Internal(why) | Error::Tampered { what: why, .. } => why,
-            other => return Err(other),
-        };
+        let why = error.of_the_books()?;
         tracing::warn!(%part, %why, "a part of the books cannot be recomputed");
         held(&self.found).unread.entry(part).or_insert(why);
         Ok(())
