@@ -503,3 +503,76 @@ fn a_proof_finds_what_belongs_to_some_records_by_them() {
         assert!(!plan.iter().any(whole), "{sql}: {plan:?}");
     }
 }
+
+/// What changes what was there already.
+const ANEW: [&str; 3] = ["a sale that is changed", "a sale of a day before", "its end"];
+
+/// What is done with documents of so many items, and in how many flights each.
+fn of_many_items(shop: &Shop<'_>, items: &[String]) -> Vec<(&'static str, usize)> {
+    let lines = |more: Value| -> Value {
+        let line = |item: &String| {
+            let mut line = json!({"itemId": item, "quantity": 2, "unitPrice": "9"});
+            line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            line
+        };
+        items.iter().map(line).collect()
+    };
+    let plain = lines(json!({}));
+    let mut spent = Vec::new();
+    let mut made = |what: &'static str, work: &dyn Fn() -> Value| -> Value {
+        let mut done = None;
+        spent.push((what, flights(shop.company.server, || done = Some(work()))));
+        done.unwrap()
+    };
+    let date = json!({"date": "2026-03-11"});
+    let sale = made("a sale", &|| shop.sale("2026-03-10", plain.clone()));
+    let mut body = json!({"date": "2026-03-10", "partyId": shop.customer, "reference": "anew"});
+    body["lines"] = lines(json!({"quantity": 3}));
+    made("a sale that is changed", &|| {
+        shop.ask("PUT", "salesInvoices", &format!("/{}", id(&sale)), Some(&body)).expect(200).data
+    });
+    made("a return of it", &|| shop.act("POST", "salesInvoices", &sale, "credit-notes", Some(&date)).expect(201).data);
+    let purchase = made("a purchase", &|| shop.purchase("2026-03-11", plain.clone()));
+    made("one that goes back", &|| {
+        shop.act("POST", "purchaseInvoices", &purchase, "debit-notes", Some(&date)).expect(201).data
+    });
+    let order = json!({"date": "2026-03-11", "partyId": shop.customer, "lines": plain});
+    let order = made("an order", &|| shop.make("salesOrders", &order));
+    let note = made("a delivery of it", &|| {
+        shop.act("POST", "salesOrders", &order, "delivery-notes", Some(&date)).expect(201).data
+    });
+    made("an invoice of that", &|| shop.act("POST", "deliveryNotes", &note, "invoices", Some(&date)).expect(201).data);
+    let order = json!({"date": "2026-03-11", "partyId": shop.supplier, "lines": plain});
+    let order = made("an order of ours", &|| shop.make("purchaseOrders", &order));
+    let note = made("a receipt of goods", &|| {
+        shop.act("POST", "purchaseOrders", &order, "receipt-notes", Some(&date)).expect(201).data
+    });
+    made("its bill", &|| shop.act("POST", "receiptNotes", &note, "invoices", Some(&date)).expect(201).data);
+    let counted: Value = items.iter().map(|item| json!({"itemId": item, "countedQuantity": 40})).collect();
+    made("a count", &|| {
+        shop.make("stockAdjustments", &json!({"date": "2026-03-12", "reason": "Count", "lines": counted}))
+    });
+    let late = made("a sale of a day before", &|| shop.sale("2026-03-09", plain.clone()));
+    made("its end", &|| shop.void("salesInvoices", &late));
+    spent
+}
+
+#[test]
+fn a_document_of_many_items_asks_as_little_as_one_of_few() {
+    let environment = vec![("Logging__Level".to_owned(), "trace".to_owned())];
+    let Some(server) = Server::start(Engine::Postgres, Options { environment, ..Options::default() }) else { return };
+    let shop = Shop::open(&server, Dialect::B);
+    let items: Vec<String> = (0..24).map(|number| shop.item(json!({"code": format!("G{number}")}))).collect();
+    let opening: Value =
+        items.iter().map(|item| json!({"itemId": item, "quantityDelta": 100, "unitCost": "4"})).collect();
+    shop.make("stockAdjustments", &json!({"date": "2026-01-01", "reason": "opening", "lines": opening}));
+    let few = of_many_items(&shop, &items[..2]);
+    let many = of_many_items(&shop, &items[2..]);
+    for ((what, few), (_, many)) in few.iter().zip(&many) {
+        // What changes the past values each item anew from there on, and asks for each what it was.
+        if !ANEW.contains(what) {
+            // Something that waits is written now and then beside.
+            assert!(*many <= few + 8, "{what}: {few} flights of 2 items, {many} of 22");
+        }
+    }
+}

@@ -17,6 +17,7 @@ mod facts;
 pub use ahead::{Ahead, Wish};
 
 use crate::Leaving;
+use crate::among::among;
 use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -27,10 +28,11 @@ use crate::money::{BookMoney, Quantity, UnitPrice};
 use adjusting::Waits;
 use answers::Ask;
 use change::{Change, Worth};
+use facts::OfLines;
 use rules::stock::{Effect, TooLarge};
 use schema::tables::{DocumentKind, FactKind, FactSide, StockKind, documents, stock_facts, stock_lines, stock_moves};
 use schema::tables::{stock, stock_snapshots};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use words::sown::{Fault, sown};
@@ -205,6 +207,8 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
         }
     }
     let known = cx.items(&ids.iter().copied().collect()).await?;
+    let named = named(&wanted, &gone);
+    let mut begun = begun(cx, date, &ids, &named).await?;
     let mut plan = Plan::default();
     let mut planned: Vec<Option<stock_facts::Model>> = vec![None; wanted.len()];
     for id in ids {
@@ -212,7 +216,7 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
         let own: Vec<Gone> = gone.iter().filter(|gone| gone.fact.item_id == id).cloned().collect();
         let places: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at].item.id == id).collect();
         let asked: Vec<&Wanted> = places.iter().map(|at| &wanted[*at]).collect();
-        let change = change::of(cx, item, (date, &asked), own).await?;
+        let change = change::of(cx, item, begun.remove(&id).unwrap_or_default(), (date, &asked), own).await?;
         for (at, fact) in places.into_iter().zip(change.asked()) {
             planned[at] = Some(fact.clone());
         }
@@ -491,10 +495,73 @@ pub fn first_cost(item: &schema::item::Model) -> Option<UnitPrice> {
 /// Sums by account, in the order of accounts.
 pub(super) type Sums = BTreeMap<RecordId, BookMoney>;
 
-/// Where the stock of an item stands, with what waits to be written.
-pub(super) async fn state_of(cx: &Cx<'_>, item: RecordId) -> Result<Option<stock::Model>> {
-    if let Some(state) = cx.stock_that_waits(item)? {
-        return Ok(Some(state));
+/// How an item stands before a document moves it.
+#[derive(Debug, Default)]
+struct Begun {
+    /// Nothing where it never moved.
+    state: Option<stock::Model>,
+    /// The place of its last snapshot, where another one may be due.
+    snapshot: Option<i64>,
+    /// What is known by now of the lines that the document names.
+    named: OfLines,
+}
+
+/// The lines of other documents that what is asked for names, by item. Where something is taken out, all of it is valued anew.
+fn named(wanted: &[Wanted], gone: &[Gone]) -> HashMap<RecordId, HashSet<RecordId>> {
+    let own: HashSet<RecordId> = wanted.iter().map(|one| one.line).collect();
+    let anew: HashSet<RecordId> = gone.iter().map(|gone| gone.fact.item_id).collect();
+    let mut named: HashMap<RecordId, HashSet<RecordId>> = HashMap::new();
+    for one in wanted.iter().filter(|one| !anew.contains(&one.item.id)) {
+        if let Some(line) = one.of.filter(|line| !own.contains(line)) {
+            named.entry(one.item.id).or_default().insert(line);
+        }
     }
-    Ok(stock::Entity::find_by_id((cx.business_id()?, item)).one(&cx.db).await?)
+    named
+}
+
+/// How items stand, those that wait on the desk included: asked for all of them together.
+async fn begun(
+    cx: &Cx<'_>,
+    date: Day,
+    items: &[RecordId],
+    named: &HashMap<RecordId, HashSet<RecordId>>,
+) -> Result<HashMap<RecordId, Begun>> {
+    let (mut begun, mut unknown): (HashMap<RecordId, Begun>, _) = (HashMap::new(), Vec::new());
+    for item in items {
+        match cx.stock_that_waits(*item)? {
+            Some(state) => drop(begun.insert(*item, Begun { state: Some(state), ..Begun::default() })),
+            None => unknown.push(*item),
+        }
+    }
+    let rows = match unknown[..] {
+        [] => Vec::new(),
+        [one] => stock::Entity::find_by_id((cx.business_id()?, one)).one(&cx.db).await?.into_iter().collect(),
+        _ => {
+            let of_company = stock::Entity::find().filter(stock::Column::BusinessId.eq(cx.business_id()?));
+            of_company.filter(among(cx, stock::Column::ItemId, unknown)).models(&cx.db).await?
+        }
+    };
+    begun.extend(rows.into_iter().map(|row| (row.item_id, Begun { state: Some(row), ..Begun::default() })));
+    let may_be_due = |begun: &Begun| begun.state.as_ref().is_some_and(|state| change::may_keep_an_evening(state, date));
+    let due: Vec<RecordId> = begun.iter().filter(|(_, begun)| may_be_due(begun)).map(|(item, _)| *item).collect();
+    if !due.is_empty() {
+        cx.flush().await?;
+        let last = stock_snapshots::Entity::find()
+            .select_only()
+            .column(stock_snapshots::Column::ItemId)
+            .column_as(stock_snapshots::Column::Place.max(), "place")
+            .filter(stock_snapshots::Column::BusinessId.eq(cx.business_id()?))
+            .filter(among(cx, stock_snapshots::Column::ItemId, due))
+            .group_by(stock_snapshots::Column::ItemId);
+        for (item, place) in last.read::<(RecordId, i64)>(&cx.db).await? {
+            begun.entry(item).or_default().snapshot = Some(place);
+        }
+    }
+    if !named.is_empty() {
+        cx.flush().await?;
+        for (item, known) in facts::of_lines(cx, named, None).await? {
+            begun.entry(item).or_default().named = known;
+        }
+    }
+    Ok(begun)
 }

@@ -2,8 +2,8 @@
 
 use super::ahead::known;
 use super::counted;
-use super::facts::{Known, LinesLeft, fact_of, failed, is_whole, last_snapshot, lines_left, state_in, terms_of};
-use super::{Gone, Item, Wanted, book, booked, state_of, too_large};
+use super::facts::{Known, OfLines, fact_of, failed, is_whole, left_of, state_in, terms_of};
+use super::{Begun, Gone, Item, Wanted, book, booked, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -82,20 +82,31 @@ impl Change {
     }
 }
 
+/// Whether what comes on a day may end an evening that is kept: the first of that day, of an item with enough behind it.
+pub(super) fn may_keep_an_evening(state: &stock::Model, day: Day) -> bool {
+    state.last_date.is_some_and(|last| last < day) && state.last_sequence - BEFORE_THE_FIRST >= BETWEEN_SNAPSHOTS
+}
+
 /// The day of what is known of an item before anything happened to it.
 pub(super) const fn beginning() -> Day {
     Day::BEFORE_ALL
 }
 
 /// What the facts that a document asks for, and those that it takes out, change of an item.
-pub(super) async fn of(cx: &Cx<'_>, item: &Item, (date, asked): (Day, &[&Wanted]), gone: Vec<Gone>) -> Result<Change> {
-    let (terms, state) = (terms_of(cx, item)?, state_of(cx, item.id).await?);
+pub(super) async fn of(
+    cx: &Cx<'_>,
+    item: &Item,
+    Begun { state, snapshot, named: known }: Begun,
+    (date, asked): (Day, &[&Wanted]),
+    gone: Vec<Gone>,
+) -> Result<Change> {
+    let terms = terms_of(cx, item)?;
     let new = new_facts(cx, item, state.as_ref(), (date, asked), &gone)?;
     let days = new.iter().map(|fact| fact.date).filter(|day| *day != beginning());
     let earliest = days.chain(gone.iter().map(|gone| gone.fact.date)).min().unwrap_or(date);
     let named: Vec<RecordId> = new.iter().filter_map(|fact| fact.of_line_id).collect();
-    let writing = Writing { cx, item, terms, state, earliest, named };
-    let both = match writing.at_the_end(&new, &gone).await? {
+    let writing = Writing { cx, item, terms, state, snapshot, earliest, named };
+    let both = match writing.at_the_end(&new, &gone, known).await? {
         Some(both) => both,
         None => writing.anew(&new, &gone).await?,
     };
@@ -191,6 +202,8 @@ struct Writing<'w> {
     item: &'w Item,
     terms: Terms,
     state: Option<stock::Model>,
+    /// The place of the last snapshot, where another one may be due.
+    snapshot: Option<i64>,
     earliest: Day,
     named: Vec<RecordId>,
 }
@@ -206,7 +219,7 @@ fn may_be_missing(cx: &Cx<'_>, item: &Item) -> Result<bool> {
 
 impl Writing<'_> {
     /// What comes after all that there is goes on from where the stock stands.
-    async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone]) -> Result<Option<Both>> {
+    async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone], known: OfLines) -> Result<Option<Both>> {
         let state = self.state.as_ref();
         let is_last = state.and_then(|state| state.last_date).is_none_or(|last| last <= self.earliest);
         let whole = state.map(state_in).is_none_or(|state| is_whole(&state));
@@ -217,7 +230,7 @@ impl Writing<'_> {
         }
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
         let named: HashSet<RecordId> = self.named.iter().filter(|line| !own.contains(line)).copied().collect();
-        let left = self.left(named).await?;
+        let left = left_of(&self.terms, named, known)?;
         if left.missing_since.is_some() {
             return Ok(None);
         }
@@ -232,14 +245,6 @@ impl Writing<'_> {
             Err(Failed::StartsTooLate(_)) => Ok(None),
             Err(other) => Err(failed(other)),
         }
-    }
-
-    /// What is left of lines by now.
-    async fn left(&self, lines: HashSet<RecordId>) -> Result<LinesLeft> {
-        if !lines.is_empty() {
-            self.cx.flush().await?;
-        }
-        lines_left(self.cx, &self.terms, self.item.id, lines, None).await
     }
 
     /// Values from the last evening on that nothing of this touches.
@@ -394,14 +399,11 @@ impl Writing<'_> {
     /// The evenings that are kept from now on.
     async fn snapshots(&self, both: &Both) -> Result<(Option<Day>, Vec<stock_snapshots::Model>)> {
         if both.at_the_end {
-            let Some(state) = &self.state else { return Ok((None, Vec::new())) };
-            let Some(last) = state.last_date.filter(|last| *last < self.earliest) else {
+            let due = self.state.as_ref().filter(|state| may_keep_an_evening(state, self.earliest));
+            let Some((state, last)) = due.and_then(|state| Some((state, state.last_date?))) else {
                 return Ok((None, Vec::new()));
             };
-            self.cx.flush().await?;
-            let known =
-                last_snapshot(self.cx, self.item.id, None).await?.map_or(BEFORE_THE_FIRST, |snapshot| snapshot.place);
-            if state.last_sequence - known < BETWEEN_SNAPSHOTS {
+            if state.last_sequence - self.snapshot.unwrap_or(BEFORE_THE_FIRST) < BETWEEN_SNAPSHOTS {
                 return Ok((None, Vec::new()));
             }
             return Ok((None, vec![self.snapshot(last, state.last_sequence, state_in(state))?]));

@@ -1,12 +1,12 @@
 //! Facts as they are kept: from the rows to what the function takes, beginning no earlier than it must.
 
 use super::{Item, first_cost, too_large};
+use crate::among::among;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, UnitPrice};
-use crate::portions::by_parameters;
 use answers::Ask;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
@@ -153,7 +153,9 @@ pub(super) async fn since(
         let there: HashSet<RecordId> = rows.iter().map(|row| row.line_id).collect();
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
-        let left = lines_left(cx, terms, item, lines, Some(day)).await?;
+        let of_item = HashMap::from([(item, lines.clone())]);
+        let known = of_lines(cx, &of_item, Some(day)).await?.remove(&item).unwrap_or_default();
+        let left = left_of(terms, lines, known)?;
         if let Some(missing) = left.missing_since {
             before = missing;
             continue;
@@ -176,22 +178,14 @@ pub(super) async fn evening(
     {
         return Ok(Some((last, state_in(row), row.last_sequence)));
     }
-    let snapshot = last_snapshot(cx, item, Some(before)).await?;
-    Ok(snapshot.map(|row| (row.date, row.state.0, row.place)))
-}
-
-pub(super) async fn last_snapshot(
-    cx: &Cx<'_>,
-    item: RecordId,
-    before: Option<Day>,
-) -> Result<Option<stock_snapshots::Model>> {
-    let mut snapshots = stock_snapshots::Entity::find()
+    let snapshot = stock_snapshots::Entity::find()
         .filter(stock_snapshots::Column::BusinessId.eq(cx.business_id()?))
-        .filter(stock_snapshots::Column::ItemId.eq(item));
-    if let Some(before) = before {
-        snapshots = snapshots.filter(stock_snapshots::Column::Date.lt(before));
-    }
-    Ok(snapshots.order_by_desc(stock_snapshots::Column::Date).one(&cx.db).await?)
+        .filter(stock_snapshots::Column::ItemId.eq(item))
+        .filter(stock_snapshots::Column::Date.lt(before))
+        .order_by_desc(stock_snapshots::Column::Date)
+        .one(&cx.db)
+        .await?;
+    Ok(snapshot.map(|row| (row.date, row.state.0, row.place)))
 }
 
 /// What is left of lines.
@@ -205,43 +199,78 @@ pub(super) struct LinesLeft {
     pub(super) read: usize,
 }
 
-/// What is left of lines on an evening, or by now: from the facts that name them, and what each cost.
-pub(super) async fn lines_left(
+/// So many movements are looked up at once.
+const AT_ONCE: usize = 64;
+
+/// What is known of lines that are named: the facts that name them, when some of those ceased to be, and what movements of
+/// theirs cost after all.
+#[derive(Debug, Default)]
+pub(super) struct OfLines {
+    found: Vec<stock_facts::Model>,
+    cancelled: HashMap<RecordId, Day>,
+    worth: Vec<stock_lines::Model>,
+}
+
+/// What is known of lines of some items on an evening, or by now: asked for all of them together.
+pub(super) async fn of_lines(
     cx: &Cx<'_>,
-    terms: &Terms,
-    item: RecordId,
-    lines: HashSet<RecordId>,
+    named: &HashMap<RecordId, HashSet<RecordId>>,
     evening: Option<Day>,
-) -> Result<LinesLeft> {
+) -> Result<HashMap<RecordId, OfLines>> {
+    let mut known: HashMap<RecordId, OfLines> = HashMap::new();
+    let lines: HashSet<RecordId> = named.values().flatten().copied().collect();
     if lines.is_empty() {
-        return Ok(LinesLeft::default());
+        return Ok(known);
     }
-    let mut found: Vec<stock_facts::Model> = Vec::new();
+    let business = cx.business_id()?;
+    let is_asked = |fact: &stock_facts::Model| {
+        let of_item = named.get(&fact.item_id);
+        let line = [Some(fact.line_id), fact.of_line_id];
+        of_item.is_some_and(|lines| line.into_iter().flatten().any(|line| lines.contains(&line)))
+    };
     // One question for each way: asked for both at once, an engine would walk them all.
     for column in [stock_facts::Column::LineId, stock_facts::Column::OfLineId] {
         let mut rows = stock_facts::Entity::find()
-            .filter(of_item(cx, item)?)
-            .filter(column.is_in(lines.iter().copied()))
+            .filter(stock_facts::Column::BusinessId.eq(business))
+            .filter(among(cx, column, lines.iter().copied()))
             .filter(stock_facts::Column::Kind.ne(FactKind::Cancellation));
         if let Some(evening) = evening {
             rows = rows.filter(stock_facts::Column::Date.lte(evening));
         }
-        for row in rows.models(&cx.db).await? {
+        for row in rows.models(&cx.db).await?.into_iter().filter(is_asked) {
+            let found = &mut known.entry(row.item_id).or_default().found;
             if !found.iter().any(|known| known.id == row.id) {
                 found.push(row);
             }
         }
     }
+    let facts: Vec<RecordId> = known.values().flat_map(|of| of.found.iter().map(|row| row.id)).collect();
     let mut cancellations = stock_facts::Entity::find()
-        .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(stock_facts::Column::CancelsId.is_in(found.iter().map(|row| row.id)));
+        .filter(stock_facts::Column::BusinessId.eq(business))
+        .filter(among(cx, stock_facts::Column::CancelsId, facts));
     if let Some(evening) = evening {
         cancellations = cancellations.filter(stock_facts::Column::Date.lte(evening));
     }
-    let cancelled: HashMap<RecordId, Day> =
-        cancellations.models(&cx.db).await?.into_iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
-    let moved = found.iter().filter(|row| lines.contains(&row.line_id) && row.is_movement());
-    let worth = worth_of(cx, item, moved).await?;
+    for row in cancellations.models(&cx.db).await? {
+        if let Some(cancelled) = row.cancels_id {
+            known.entry(row.item_id).or_default().cancelled.insert(cancelled, row.date);
+        }
+    }
+    let mut moved: Vec<(RecordId, Day, i64)> = Vec::new();
+    for (item, of) in &known {
+        let own = |row: &stock_facts::Model| named.get(item).is_some_and(|lines| lines.contains(&row.line_id));
+        let movements = of.found.iter().filter(|row| row.is_movement() && own(row));
+        moved.extend(movements.map(|row| (row.item_id, row.date, row.place)));
+    }
+    for line in worth_of(cx, moved).await? {
+        known.entry(line.item_id).or_default().worth.push(line);
+    }
+    Ok(known)
+}
+
+/// What is left of lines of an item, by what is known of them.
+pub(super) fn left_of(terms: &Terms, lines: HashSet<RecordId>, known: OfLines) -> Result<LinesLeft> {
+    let OfLines { found, cancelled, worth } = known;
     let read = found.len() + cancelled.len() + worth.len();
     // Nor is it known of what came in at standard cost and names nothing: its share stands in no account by itself.
     let is_alone = |row: &&stock_facts::Model| {
@@ -265,26 +294,23 @@ pub(super) async fn lines_left(
 }
 
 /// What movements cost after all, each found by its place in its day.
-async fn worth_of(
-    cx: &Cx<'_>,
-    item: RecordId,
-    moved: impl Iterator<Item = &stock_facts::Model>,
-) -> Result<Vec<stock_lines::Model>> {
-    let mut places: Vec<(Day, i64)> = moved.map(|row| (row.date, row.place)).collect();
+async fn worth_of(cx: &Cx<'_>, mut places: Vec<(RecordId, Day, i64)>) -> Result<Vec<stock_lines::Model>> {
     places.sort_unstable();
     places.dedup();
     let mut found = Vec::with_capacity(places.len());
-    // A list of days and one of places, and no condition for each: one of a thousand would be a thousand deep.
-    for portion in by_parameters(&places) {
-        let wanted: HashSet<(Day, i64)> = portion.iter().copied().collect();
-        let days: HashSet<Day> = portion.iter().map(|(day, _)| *day).collect();
+    // Lists of items, of days and of places, and no condition for each: one of a thousand would be a thousand deep. Few at a
+    // time: what lies at one's place on another's day is read as well.
+    for portion in places.chunks(AT_ONCE) {
+        let wanted: HashSet<(RecordId, Day, i64)> = portion.iter().copied().collect();
+        let items: HashSet<RecordId> = portion.iter().map(|(item, ..)| *item).collect();
+        let days: HashSet<Day> = portion.iter().map(|(_, day, _)| *day).collect();
         let lines = stock_lines::Entity::find()
             .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_lines::Column::ItemId.eq(item))
+            .filter(among(cx, stock_lines::Column::ItemId, items))
             .filter(stock_lines::Column::Date.is_in(days))
-            .filter(stock_lines::Column::Sequence.is_in(portion.iter().map(|(_, place)| *place)));
+            .filter(stock_lines::Column::Sequence.is_in(portion.iter().map(|(.., place)| *place)));
         let lines = lines.models(&cx.db).await?.into_iter();
-        found.extend(lines.filter(|line| wanted.contains(&(line.date, line.sequence))));
+        found.extend(lines.filter(|line| wanted.contains(&(line.item_id, line.date, line.sequence))));
     }
     Ok(found)
 }
