@@ -346,4 +346,5 @@ export const MORE = {
     "Die Bücher sind bewiesen: {count} Gleichungen gehen auf, und bei {open} ist noch etwas offen.",
   "Debit {debit} · Credit {credit}": "Soll {debit} · Haben {credit}",
   "Difference {amount}": "Differenz {amount}",
+  "Tax that comes back": "Erstattung (Vorsteuerüberhang)",
 };

@@ -84,6 +84,32 @@ export function said(report) {
     .join(" · ");
 }
 
+/** What reports come to that no row and no column sums up. */
+const RESULTS = {
+  "tax-return": { due: "Tax that is owed", claim: "Tax that is claimed", payable: "Tax to be paid" },
+  "tax-summary": { netTax: "Tax to be paid" },
+  "tax-detail": { netTax: "Tax to be paid" },
+};
+/** What is called so while it is to be paid, and comes back where it is less than nothing. */
+const COMES_BACK = { "Tax to be paid": "Tax that comes back" };
+
+/** The last rows of a report: what all of it comes to. */
+function results(report) {
+  const told = Object.entries(RESULTS[report.report] ?? {}).filter(([key]) => isDecimal(report.totals?.[key]));
+  if (told.length === 0) return null;
+  const row = ([key, name], at) => {
+    const of = report.totals[key];
+    const isLast = at === told.length - 1;
+    return h(
+      "tr",
+      { class: isLast ? "row-total level-0" : "row-line level-0" },
+      h("th", { scope: "row" }, t(of.isNegative ? (COMES_BACK[name] ?? name) : name)),
+      h("td", { class: "figure", colspan: String(report.columns.length) }, figure(of.isNegative && COMES_BACK[name] ? of.size : of)),
+    );
+  };
+  return h("tfoot", { id: "results" }, told.map(row));
+}
+
 /** With more columns than this it lies on its side on paper. */
 const WIDE = 6;
 
@@ -152,6 +178,7 @@ export function drawn(whole) {
         ),
       ),
       h("tbody", {}, rows),
+      results(report),
     ),
   );
 }
