@@ -265,6 +265,34 @@ on_both_engines! {
         }
     }
 
+    fn goods_come_with_the_tax_that_their_order_says(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (own, other) = (shop.vat("19"), shop.vat("7"));
+            let item = shop.item(json!({"purchaseTaxCodeId": own}));
+            let of = |tax: Option<Value>| {
+                let mut line = json!({"itemId": item, "quantity": 10, "unitPrice": 10});
+                line.as_object_mut().unwrap().extend(tax.map(|tax| ("taxCodeId".to_owned(), tax)));
+                line
+            };
+            let lines = json!([of(Some(json!(other))), of(Some(Value::Null)), of(None)]);
+            let order = shop.make("purchaseOrders", &json!({"date": "2026-02-01", "partyId": shop.supplier, "lines": lines}));
+            let told = |document: &Value| -> Vec<(Value, String)> {
+                let lines = document["lines"].as_array().unwrap().iter();
+                lines.map(|line| (line["taxCodeId"].clone(), line["taxAmount"].to_string())).collect()
+            };
+            let expected = [(json!(other), "7.00"), (Value::Null, "0.00"), (json!(own), "19.00")].map(|(tax, amount)| (tax, amount.to_owned()));
+            assert_eq!(told(&order), expected);
+            let note = shop.next("purchaseOrders", &order, "receipt-notes", json!({"date": "2026-02-02"}));
+            assert_eq!((told(&note), &note["total"]), (expected.to_vec(), &order["total"]));
+            let back = shop.next("receiptNotes", &note, "returns", Shop::part(&note, "2026-02-03", 10));
+            assert_eq!(told(&back), expected[..1]);
+            let bill = shop.next("receiptNotes", &note, "invoices", json!({"date": "2026-02-04"}));
+            assert_eq!(told(&bill), expected[1..]);
+            shop.proves();
+        }
+    }
+
     fn an_order_is_invoiced_directly_with_its_goods(server) {
         for dialect in DIALECTS {
             let shop = Shop::open(server, dialect);

@@ -184,6 +184,10 @@ fn take_line(
     }
     if direction == Direction::ReceiptNote {
         line.price = line.price.or_else(|| net_of_one(source, place));
+        // What was ordered without tax comes without it, whatever the item is mostly bought with.
+        if line.tax == TaxChoice::Unsaid {
+            line.tax = of.tax;
+        }
         return;
     }
     let tax = of.tax.code().and_then(|id| taxes.get(id));
