@@ -282,6 +282,16 @@ fn who_signs_out_leaves_no_draft() {
     assert_eq!(kept(&desk), json!([]));
 }
 
+/// So many bags of beans are ordered.
+fn order_beans(desk: &Desk, many: &str) {
+    desk.go("/sales-orders/new");
+    desk.pick("[name=partyId]", "berg");
+    desk.pick(".grid [name=itemId]", "beans");
+    desk.browser.wait("document.querySelector('.grid [name=unitPrice]').value");
+    desk.browser.fill(".grid [name=quantity]", many);
+    desk.press("#posted");
+}
+
 /// What an act would book stands below its question, and what is made of a document may be looked at before it is booked.
 #[test]
 fn what_an_act_books_is_seen_before_it_is_done() {
@@ -305,12 +315,7 @@ fn what_an_act_books_is_seen_before_it_is_done() {
     browser.wait("!document.querySelector('dialog')");
     assert_eq!(desk.record()["status"], "open", "it was looked at, and not done");
 
-    desk.go("/sales-orders/new");
-    desk.pick("[name=partyId]", "berg");
-    desk.pick(".grid [name=itemId]", "beans");
-    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
-    browser.fill(".grid [name=quantity]", "2");
-    desk.press("#posted");
+    order_beans(&desk, "2");
     desk.press("#act-deliver");
     browser.wait(is_shown);
     desk.press("#act-draft");
@@ -384,12 +389,7 @@ fn what_is_not_chosen_is_not_delivered() {
     let server = Server::demo();
     let Some(desk) = Desk::open(server) else { return };
     let browser = &desk.browser;
-    desk.go("/sales-orders/new");
-    desk.pick("[name=partyId]", "berg");
-    desk.pick(".grid [name=itemId]", "beans");
-    browser.wait("document.querySelector('.grid [name=unitPrice]').value");
-    browser.fill(".grid [name=quantity]", "3");
-    desk.press("#posted");
+    order_beans(&desk, "3");
     desk.press("#act-deliver");
     browser.wait("document.querySelectorAll('dialog .postings tbody tr').length > 1");
     let answered = |many: &str| {
