@@ -41,6 +41,9 @@ on_both_engines! {
                 // Only who makes it says so.
                 let new = company.request(dialect, "PUT", resource, &format!("/by-external-id/{external_id}"));
                 company.say(dialect, new.header("If-None-Match", "*").json(&body)).expect(412);
+                let tagged = company.request(dialect, "PUT", resource, &format!("/by-external-id/{external_id}"));
+                let said = company.say(dialect, tagged.header("If-None-Match", "\"1\"").json(&body)).expect(400);
+                assert_eq!(said.fields(), ["If-None-Match"], "nothing else can be expected so");
                 let mut changed = made.data.clone();
                 let words = ["name", "narration"].into_iter().find(|name| changed.get(name).is_some()).unwrap();
                 changed[words] = "Another name".into();

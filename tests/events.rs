@@ -208,8 +208,10 @@ on_both_engines! {
             let (third, _) = again.next("party.created");
             assert!(first < second && second < third);
         }
-        let refused = company.request_at(Dialect::A, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", "x");
-        assert_eq!(company.say(Dialect::A, refused).expect(400).fields(), ["Last-Event-ID"]);
+        for wrong in ["x", "", "-1"] {
+            let refused = company.request_at(Dialect::A, "GET", "events").header("Accept", "text/event-stream").header("Last-Event-ID", wrong);
+            assert_eq!(company.say(Dialect::A, refused).expect(400).fields(), ["Last-Event-ID"], "{wrong}");
+        }
     }
 
     fn whoever_had_more_than_there_is_learns_that_the_feed_went_back(server) {

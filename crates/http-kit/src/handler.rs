@@ -284,6 +284,9 @@ async fn answer<D: Dialect>(
     let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
     request::acceptable(&parts.headers, &kinds)?;
     let as_texts = request::asks_for_texts(&parts.headers)?;
+    if verb == Verb::Upsert {
+        request::check_newness(&parts.headers)?;
+    }
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {

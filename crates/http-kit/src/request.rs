@@ -111,7 +111,7 @@ pub(crate) fn listens(headers: &HeaderMap) -> bool {
 
 /// The last event that a client had which comes again.
 pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
-    let said = single(headers, &LAST_EVENT_ID)?.filter(|id| !id.is_empty());
+    let said = single(headers, &LAST_EVENT_ID)?;
     match said {
         Some(id) if id.parse::<i64>().is_ok_and(|id| id >= 0) => Ok(said),
         None => Ok(None),
@@ -142,6 +142,7 @@ fn display_name(name: &HeaderName) -> &'static str {
         "idempotency-key" => "Idempotency-Key",
         "x-decimal-format" => "X-Decimal-Format",
         "if-match" => "If-Match",
+        "if-none-match" => "If-None-Match",
         "authorization" => "Authorization",
         "last-event-id" => "Last-Event-ID",
         _ => "headers",
@@ -221,6 +222,14 @@ pub(crate) fn expectation(headers: &HeaderMap) -> Expectation {
     let is_new =
         || (tags(headers, &header::IF_NONE_MATCH, true) == Some(Expectation::Any)).then_some(Expectation::Absent);
     tags(headers, &header::IF_MATCH, false).or_else(is_new).unwrap_or_default()
+}
+
+/// Of a record that is made or replaced by what it is called elsewhere, `If-None-Match` can only say that there is none yet.
+pub(crate) fn check_newness(headers: &HeaderMap) -> Result<(), Failure> {
+    match tags(headers, &header::IF_NONE_MATCH, true) {
+        None | Some(Expectation::Any) => Ok(()),
+        Some(_) => Err(Error::field(display_name(&header::IF_NONE_MATCH), "must be *").into()),
+    }
 }
 
 /// Whether the client has this version already.

@@ -33,7 +33,11 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     if offer.by_key {
         let about = "Empty to begin a walk along the list, then the `nextCursor` of the page before: the next page begins behind \
                      the last record that was answered, whatever came and went since. The order stays, and there is no `page`.";
-        parameters.push(query_parameter("cursor", about, json!({"type": "string", "maxLength": 8_000})));
+        parameters.push(query_parameter(
+            "cursor",
+            about,
+            json!({"type": "string", "maxLength": 8_000, "pattern": "^[0-9a-f]*$"}),
+        ));
     }
     if offer.dated {
         let instant = json!({"type": "string", "format": "date-time"});
