@@ -70,7 +70,7 @@ pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bo
     };
     ledger.check_master_key().await.map_err(|error| explain(&error))?;
     // What is wrong now would look right afterwards.
-    verify::run(ledger.clone(), verify::Asked::everything())
+    verify::run(ledger.clone(), verify::Asked::everything(), None)
         .await
         .map_err(|why| format!("nothing was sealed anew: {why}"))?;
     if let Some(waiting) = &waiting {

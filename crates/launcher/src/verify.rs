@@ -2,12 +2,13 @@
 
 use crate::admin::{explain, up_to_date};
 use crate::anchor::{self, Anchor};
+use crate::backup::stamp;
 use crate::bar;
 use ledger_core::books::verify::{Check, Progress};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::ledger::{Ledger, Proof};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -36,7 +37,9 @@ pub(crate) fn hands() -> usize {
 }
 
 /// Proves the books. What is wrong is an error that says all of it.
-pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, String> {
+/// The verdict on all books is noted in the folder of their data. Where there is none, since they could not be read or their
+/// key is not here, nothing is known of them, and nothing is noted.
+pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked, data: Option<&Path>) -> Result<String, String> {
     let only = match asked.business {
         Some(text) => {
             Some(BusinessId::parse(&text).ok_or_else(|| format!("--business: {text} is no identifier of a company"))?)
@@ -75,6 +78,9 @@ pub(crate) async fn run(ledger: Arc<Ledger>, asked: Asked) -> Result<String, Str
     }
     installation.extend(database);
     let ok = proofs.iter().all(|proof| proof.verdict.ok) && installation.iter().all(|check| check.ok);
+    if let Some(data) = data.filter(|_| only.is_none()) {
+        stamp::proved(data, ok);
+    }
     let text = if asked.json {
         serde_json::json!({"ok": ok, "installation": installation, "businesses": proofs}).to_string()
     } else {

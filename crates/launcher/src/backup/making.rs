@@ -190,7 +190,7 @@ async fn proved(settings: &Settings, path: &Path) -> Result<(), String> {
     let proof = |url: String| async move {
         let own = Settings { database: Secret::of(url), ..settings.clone() };
         let copy = admin::open(&own, Memory::alone(&own), Purpose::Reading).await?;
-        let proved = verify::run(copy.clone(), verify::Asked::everything()).await;
+        let proved = verify::run(copy.clone(), verify::Asked::everything(), None).await;
         copy.close().await;
         proved.map(drop)
     };

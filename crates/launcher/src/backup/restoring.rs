@@ -337,7 +337,7 @@ async fn held_against(settings: &Settings, manifest: &Manifest, prove: bool) -> 
     };
     let stands = stands.await.map_err(|error| explain(&error));
     let proved = match (&stands, prove) {
-        (Ok(_), true) => verify::run(ledger.clone(), verify::Asked::everything()).await.map(drop),
+        (Ok(_), true) => verify::run(ledger.clone(), verify::Asked::everything(), None).await.map(drop),
         _ => Ok(()),
     };
     ledger.close().await;

@@ -47,14 +47,8 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Verify { common, business, anchor, since, head, json, hands } => {
             let hands = hands.map(usize::from);
             let asked = verify::Asked { business, anchor, head, since, json, hands };
-            let whole = asked.business.is_none();
-            let verify = |ledger, settings: Settings| async move {
-                let proved = verify::run(ledger, asked).await;
-                if whole {
-                    backup::stamp::proved(&settings.data, proved.is_ok());
-                }
-                proved
-            };
+            let verify =
+                |ledger, settings: Settings| async move { verify::run(ledger, asked, Some(&settings.data)).await };
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, verify).await
         }
         Command::Reseal { common, new_key_stdin } => {
