@@ -112,9 +112,18 @@ on_both_engines! {
         let finding = about(&findings, "permissions");
         assert_eq!((code, word(finding, "severity")), (4, "critical"), "{findings:?}");
         assert_eq!(word(finding, "do"), format!("chmod 600 {}", key.display()));
+        // Whoever proves without the key knows nothing of the books: what was known of them stays.
+        let stamp = server.folder.join("data/last-verify.json");
+        let known = std::fs::read_to_string(&stamp).unwrap();
+        let own = std::fs::read_to_string(&key).unwrap();
         std::fs::write(&key, "y".repeat(64)).unwrap();
+        assert!(!server.command(&["verify"], "").status.success());
+        assert_eq!(std::fs::read_to_string(&stamp).unwrap(), known);
         let (code, findings) = doctor(&server, &[]);
         assert_eq!((code, word(about(&findings, "database"), "severity")), (4, "critical"), "{findings:?}");
+        std::fs::write(&key, own).unwrap();
+        assert!(server.command(&["verify"], "").status.success());
+        assert!(std::fs::read_to_string(&stamp).unwrap().contains("\"ok\":true"));
     }
 }
 
