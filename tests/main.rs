@@ -52,6 +52,7 @@ mod kept_once;
 mod kernel_accounts;
 mod kernel_cash;
 mod kernel_doors;
+mod kernel_evenings;
 mod kernel_facts;
 mod kernel_keeper;
 mod kernel_lefts;

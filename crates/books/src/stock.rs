@@ -383,6 +383,11 @@ async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> 
     if left.is_empty() {
         return Ok(());
     }
+    let names_left = |fact: &&stock_facts::Model| fact.of_line_id.is_some_and(|line| left.contains(&line));
+    if new.iter().filter(|fact| fact.kind == FactKind::CostChange).any(|fact| names_left(&fact)) {
+        let title = "Landed cost of it names a line that is left out; leave it out there as well";
+        return Err(Error::conflict(Code::InUse, title));
+    }
     let naming = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(stock_facts::Column::OfLineId.is_in(left))

@@ -306,7 +306,7 @@ async fn digests_of(
 
 /// The proof of the new books, and where what was posted once is not what the facts come to.
 /// The digests of the ledgers that stand somewhere, by now.
-async fn digests_of(settings: &Settings, from: &str, key: &[u8]) -> Result<Digests, String> {
+async fn digests_at(settings: &Settings, from: &str, key: &[u8]) -> Result<Digests, String> {
     let read = open(settings, from, Purpose::Reading, key).await?;
     let digests = read.digests().await;
     read.close().await;
@@ -445,10 +445,10 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     if convert::remove_unfinished(&new).await.map_err(|error| plain(&error))? {
         warn("an earlier run was interrupted; the new database is begun anew");
     }
-    let before = digests_of(settings, from, &key).await?;
+    let before = digests_at(settings, from, &key).await?;
     let kept = convert::put(&old, &new, Seals::Kept, &shown).await.map_err(|error| plain(&error))?;
     new.close().await.map_err(|error| plain(&error))?;
-    let digests = digests_of(settings, from, &key).await?;
+    let digests = digests_at(settings, from, &key).await?;
     if digests != before {
         return Err("the books were written while they were copied. Have nobody write meanwhile, and run it again; what was begun \
                     is begun anew"

@@ -24,7 +24,7 @@ use schema::item as items;
 use schema::reader::whole;
 use schema::tables::stock_moves;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 pub(super) use summary::StockSummary;
 pub(super) use valuation::StockValuation;
@@ -111,7 +111,9 @@ async fn moved(
         moves = moves.filter(stock_moves::Column::ItemId.eq(item));
     }
     if only_in {
-        moves = moves.filter(stock_moves::Column::Value.gt(0));
+        // Pieces say which way they go; what moves the value alone says so by that.
+        let alone = Condition::all().add(stock_moves::Column::Quantity.eq(0)).add(stock_moves::Column::Value.gt(0));
+        moves = moves.filter(Condition::any().add(stock_moves::Column::Quantity.gt(0)).add(alone));
     }
     let found: Vec<Sum> = moves.group_by(stock_moves::Column::ItemId).read(&cx.db).await?;
     let stock = |row: &Sum| Stock { quantity: whole((row.high, row.low)), value: row.value };

@@ -150,7 +150,14 @@ pub(super) async fn since(
             let read = rows.len() + cancelled.len();
             return Ok(Known { rows, cancelled, read, ..Known::default() });
         };
-        let there: HashSet<RecordId> = rows.iter().map(|row| row.line_id).collect();
+        // What ceased to be on its own day never was there.
+        let was = |row: &&stock_facts::Model| cancelled.get(&row.id).is_none_or(|gone| *gone > row.date);
+        let came = rows.iter().filter(was).filter(|row| row.kind == FactKind::Receipt).map(|row| row.line_id);
+        if let Some(first) = changed_before(cx, item, came.collect(), day).await? {
+            before = first;
+            continue;
+        }
+        let there: HashSet<RecordId> = rows.iter().filter(was).map(|row| row.line_id).collect();
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
         let of_item = HashMap::from([(item, lines.clone())]);
@@ -163,6 +170,23 @@ pub(super) async fn since(
         let read = rows.len() + cancelled.len() + left.read;
         return Ok(Known { rows, cancelled, start: Start { state, pools: left.pools }, counted, read });
     }
+}
+
+/// The first day until an evening on which it was said what goods cost that came only after it: landed cost, or a bill, of an
+/// earlier day than theirs. It waits for them, and no evening knows of it.
+async fn changed_before(cx: &Cx<'_>, item: RecordId, came: HashSet<RecordId>, evening: Day) -> Result<Option<Day>> {
+    if came.is_empty() {
+        return Ok(None);
+    }
+    let first = stock_facts::Entity::find()
+        .filter(of_item(cx, item)?)
+        .filter(among(cx, stock_facts::Column::OfLineId, came))
+        .filter(stock_facts::Column::Kind.ne(FactKind::Cancellation))
+        .filter(stock_facts::Column::Date.lte(evening))
+        .order_by_asc(stock_facts::Column::Date)
+        .one(&cx.db)
+        .await?;
+    Ok(first.map(|fact| fact.date))
 }
 
 /// The last evening before a day that is known: where the stock stood, and how many facts there were.
