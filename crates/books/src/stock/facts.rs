@@ -306,8 +306,13 @@ pub(super) fn left_of(terms: &Terms, lines: HashSet<RecordId>, known: OfLines) -
     if missing.is_some() {
         return Ok(LinesLeft { missing_since: missing, read, ..LinesLeft::default() });
     }
+    // Goods that moved to another day have a movement on either, and cost what the one does that is there.
+    let live: HashSet<(Day, i64)> =
+        found.iter().filter(|row| !cancelled.contains_key(&row.id)).map(|row| (row.date, row.place)).collect();
+    let is_live = |line: &&stock_lines::Model| live.contains(&(line.date, line.sequence));
+    let (there, gone): (Vec<_>, Vec<_>) = worth.iter().partition(is_live);
     let costs: HashMap<RecordId, BookMoney> =
-        worth.iter().map(|line| Ok((line.line_id, size(line)?))).collect::<Result<_>>()?;
+        gone.into_iter().chain(there).map(|line| Ok((line.line_id, size(line)?))).collect::<Result<_>>()?;
     let facts: Vec<Fact> = found.iter().filter_map(|row| fact_of(row, cancelled.get(&row.id).copied())).collect();
     let mut pools = HashMap::new();
     for line in lines.into_iter().filter(|line| facts.iter().any(|fact| fact.line == *line)) {
