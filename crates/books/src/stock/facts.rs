@@ -132,7 +132,8 @@ pub(super) async fn since(
             .await?;
         let cancelled: HashMap<RecordId, Day> =
             all.iter().filter_map(|row| Some((row.cancels_id?, row.date))).collect();
-        let rows: Vec<stock_facts::Model> = all.into_iter().filter(|row| row.kind != FactKind::Cancellation).collect();
+        let mut rows: Vec<stock_facts::Model> =
+            all.into_iter().filter(|row| row.kind != FactKind::Cancellation).collect();
         let ids: HashSet<RecordId> = rows.iter().map(|row| row.id).collect();
         let strange: Vec<RecordId> = cancelled.keys().filter(|id| !ids.contains(id)).copied().collect();
         if !strange.is_empty() {
@@ -146,18 +147,18 @@ pub(super) async fn since(
             before = first.ok_or_else(|| Error::internal("a fact is cancelled that there is not"))?.date;
             continue;
         }
+        // What ceased to be on its own day never was: a line of it may have come before the evening.
+        rows.retain(|row| cancelled.get(&row.id).is_none_or(|gone| *gone > row.date));
         let Some((day, state, counted)) = evening else {
             let read = rows.len() + cancelled.len();
             return Ok(Known { rows, cancelled, read, ..Known::default() });
         };
-        // What ceased to be on its own day never was there.
-        let was = |row: &&stock_facts::Model| cancelled.get(&row.id).is_none_or(|gone| *gone > row.date);
-        let came = rows.iter().filter(was).filter(|row| row.kind == FactKind::Receipt).map(|row| row.line_id);
+        let came = rows.iter().filter(|row| row.kind == FactKind::Receipt).map(|row| row.line_id);
         if let Some(first) = changed_before(cx, item, came.collect(), day).await? {
             before = first;
             continue;
         }
-        let there: HashSet<RecordId> = rows.iter().filter(was).map(|row| row.line_id).collect();
+        let there: HashSet<RecordId> = rows.iter().map(|row| row.line_id).collect();
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
         let of_item = HashMap::from([(item, lines.clone())]);
