@@ -111,7 +111,7 @@ pub(super) async fn of(
         None => writing.anew(&new, &gone).await?,
     };
     tracing::debug!(item = %item.id, facts = both.known.read, "stock was valued");
-    writing.difference(both, new, asked.len(), gone).await
+    writing.difference(both, new, asked.len(), gone)
 }
 
 /// The rows of what a document asks for. A new version keeps its place in the day.
@@ -317,7 +317,7 @@ impl Writing<'_> {
         }))
     }
 
-    async fn difference(
+    fn difference(
         &self,
         both: Both,
         mut new: Vec<stock_facts::Model>,
@@ -367,7 +367,7 @@ impl Writing<'_> {
         let costs_of_new = new.iter().enumerate().map(|(place, fact)| (fact.id, worth(old + place))).collect();
         let rest = rest.into_iter().filter(|(_, by)| !by.is_nothing());
         let rest = rest.map(|((at, day), by)| Rest { fact: row(at).clone(), day, by }).collect();
-        let (dropped_from, snapshots) = self.snapshots(&both).await?;
+        let (dropped_from, snapshots) = self.snapshots(&both)?;
         let last_date = new.iter().map(|fact| fact.date).chain(gone.iter().map(|gone| gone.day)).max();
         let state = self.state_row(&both.after.state, last_date, &new)?;
         let was = self.state.as_ref().map_or(Quantity::ZERO, |state| state.quantity);
@@ -397,7 +397,7 @@ impl Writing<'_> {
     }
 
     /// The evenings that are kept from now on.
-    async fn snapshots(&self, both: &Both) -> Result<(Option<Day>, Vec<stock_snapshots::Model>)> {
+    fn snapshots(&self, both: &Both) -> Result<(Option<Day>, Vec<stock_snapshots::Model>)> {
         if both.at_the_end {
             let due = self.state.as_ref().filter(|state| may_keep_an_evening(state, self.earliest));
             let Some((state, last)) = due.and_then(|state| Some((state, state.last_date?))) else {
