@@ -336,7 +336,7 @@ impl Rows for Items {
                 Stock { quantity, value, promised: promised.sum_of(&row.id) }
             });
             let costs = costs.remove(&row.id);
-            let mut view = view(row, stock, currency_decimals)?;
+            let mut view = view(row, stock, currency_decimals);
             if let Some(costs) = costs {
                 (view.standard_cost, view.standard_costs) = (costs.on(today), costs.list());
             }
@@ -364,9 +364,9 @@ fn pieces(units: i128) -> Option<Quantity> {
     i64::try_from(units).ok().filter(|units| *units != i64::MIN).map(Quantity::from_units)
 }
 
-fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Result<ItemView> {
+fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> ItemView {
     let available = stock.map(|stock| i128::from(stock.quantity.units()) - stock.promised.to_customers);
-    Ok(ItemView {
+    ItemView {
         quantity_on_hand: stock.map(|stock| stock.quantity),
         quantity_committed: stock.and_then(|stock| pieces(stock.promised.to_customers)),
         quantity_on_order: stock.and_then(|stock| pieces(stock.promised.by_suppliers)),
@@ -399,7 +399,7 @@ fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> Resu
         status: row.status,
         external_id: row.external_id,
         tags: row.tags.0,
-    })
+    }
 }
 
 impl Master for Items {
