@@ -284,9 +284,6 @@ async fn answer<D: Dialect>(
     let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
     request::acceptable(&parts.headers, &kinds)?;
     let as_texts = request::asks_for_texts(&parts.headers)?;
-    if verb == Verb::Upsert {
-        request::check_newness(&parts.headers)?;
-    }
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);
     let body = match need {
@@ -317,7 +314,7 @@ async fn answer<D: Dialect>(
         id: parameter("id"),
         query,
         body,
-        expectation: request::expectation(&parts.headers),
+        expectation: request::expected(&parts.headers, verb)?,
         idempotency_key: request::idempotency_key(&parts.headers)?.filter(|_| writes),
         origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),

@@ -10,6 +10,7 @@ use ledger_core::access::Proved;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
 use ledger_core::quoting::quoted;
+use ledger_core::resource::operation::Verb;
 use std::cmp::Reverse;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -218,17 +219,20 @@ fn tags(headers: &HeaderMap, name: &HeaderName, weak_too: bool) -> Option<Expect
 }
 
 /// What a write expects of its record: `If-Match`, or by `If-None-Match: *` that there is none yet.
-pub(crate) fn expectation(headers: &HeaderMap) -> Expectation {
+fn expectation(headers: &HeaderMap) -> Expectation {
     let is_new =
         || (tags(headers, &header::IF_NONE_MATCH, true) == Some(Expectation::Any)).then_some(Expectation::Absent);
     tags(headers, &header::IF_MATCH, false).or_else(is_new).unwrap_or_default()
 }
 
-/// Of a record that is made or replaced by what it is called elsewhere, `If-None-Match` can only say that there is none yet.
-pub(crate) fn check_newness(headers: &HeaderMap) -> Result<(), Failure> {
+/// The same of an operation. Of a record that is made or replaced by what it is called elsewhere, `If-None-Match` can only say
+/// that there is none yet.
+pub(crate) fn expected(headers: &HeaderMap, verb: Verb) -> Result<Expectation, Failure> {
     match tags(headers, &header::IF_NONE_MATCH, true) {
-        None | Some(Expectation::Any) => Ok(()),
-        Some(_) => Err(Error::field(display_name(&header::IF_NONE_MATCH), "must be *").into()),
+        Some(Expectation::Tags(_)) if verb == Verb::Upsert => {
+            Err(Error::field(display_name(&header::IF_NONE_MATCH), "must be *").into())
+        }
+        _ => Ok(expectation(headers)),
     }
 }
 
