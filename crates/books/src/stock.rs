@@ -216,7 +216,8 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
         let own: Vec<Gone> = gone.iter().filter(|gone| gone.fact.item_id == id).cloned().collect();
         let places: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at].item.id == id).collect();
         let asked: Vec<&Wanted> = places.iter().map(|at| &wanted[*at]).collect();
-        let change = change::of(cx, item, begun.remove(&id).unwrap_or_default(), (date, &asked), own).await?;
+        let begun = begun.remove(&id).ok_or_else(|| Error::internal("nobody asked how an item stands"))?;
+        let change = change::of(cx, item, begun, (date, &asked), own).await?;
         for (at, fact) in places.into_iter().zip(change.asked()) {
             planned[at] = Some(fact.clone());
         }
@@ -531,7 +532,8 @@ async fn begun(
     items: &[RecordId],
     named: &HashMap<RecordId, HashSet<RecordId>>,
 ) -> Result<HashMap<RecordId, Begun>> {
-    let (mut begun, mut unknown): (HashMap<RecordId, Begun>, _) = (HashMap::new(), Vec::new());
+    let mut begun: HashMap<RecordId, Begun> = items.iter().map(|item| (*item, Begun::default())).collect();
+    let mut unknown = Vec::new();
     for item in items {
         match cx.stock_that_waits(*item)? {
             Some(state) => drop(begun.insert(*item, Begun { state: Some(state), ..Begun::default() })),

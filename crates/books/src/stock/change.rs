@@ -370,7 +370,11 @@ impl Writing<'_> {
         let (dropped_from, snapshots) = self.snapshots(&both)?;
         let last_date = new.iter().map(|fact| fact.date).chain(gone.iter().map(|gone| gone.day)).max();
         let state = self.state_row(&both.after.state, last_date, &new)?;
-        let was = self.state.as_ref().map_or(Quantity::ZERO, |state| state.quantity);
+        // Of what never moved there was nothing.
+        let was = match &self.state {
+            Some(state) => state.quantity,
+            None => Quantity::ZERO,
+        };
         let reorder_level = self.item.reorder_level;
         Ok(Change { new, asked, gone, rest, costs, costs_of_new, state, was, reorder_level, dropped_from, snapshots })
     }

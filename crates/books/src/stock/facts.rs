@@ -162,7 +162,8 @@ pub(super) async fn since(
         let lines = rows.iter().filter_map(|row| row.of_line_id).chain(named.iter().copied());
         let lines: HashSet<RecordId> = lines.filter(|line| !there.contains(line)).collect();
         let of_item = HashMap::from([(item, lines.clone())]);
-        let known = of_lines(cx, &of_item, Some(day)).await?.remove(&item).unwrap_or_default();
+        let known = of_lines(cx, &of_item, Some(day)).await?.remove(&item);
+        let known = known.ok_or_else(|| Error::internal("nobody asked for the lines of an item"))?;
         let left = left_of(terms, lines, known)?;
         if let Some(missing) = left.missing_since {
             before = missing;
@@ -242,7 +243,7 @@ pub(super) async fn of_lines(
     named: &HashMap<RecordId, HashSet<RecordId>>,
     evening: Option<Day>,
 ) -> Result<HashMap<RecordId, OfLines>> {
-    let mut known: HashMap<RecordId, OfLines> = HashMap::new();
+    let mut known: HashMap<RecordId, OfLines> = named.keys().map(|item| (*item, OfLines::default())).collect();
     let lines: HashSet<RecordId> = named.values().flatten().copied().collect();
     if lines.is_empty() {
         return Ok(known);
