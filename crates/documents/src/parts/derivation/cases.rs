@@ -182,8 +182,8 @@ fn a_line_that_says_nothing_says_what_the_line_before_it_said() {
         // A bill has accounts of its own; of a note its goods are worth what they were.
         (D::PurchaseInvoice, empty(), 41, nothing(), "6 at 20 less 10 %, coded, on -"),
         (D::PurchaseInvoice, empty(), 51, nothing(), "10 at 20 less 10 %, unsaid, on -"),
-        // What comes in is worth what it costs after all discounts: 162.00 for ten.
-        (D::ReceiptNote, empty(), 41, nothing(), "6 at 16.2 less -, unsaid, on -"),
+        // What comes in is worth what it costs after all discounts: 162.00 for ten, and taxed as it was ordered.
+        (D::ReceiptNote, empty(), 41, nothing(), "6 at 16.2 less -, coded, on -"),
         // What is left of an invoice, as a share of it.
         (D::CreditNote, credits(), 61, nothing(), "7 at 20 less 10 %, coded, on 4000, a share"),
         (D::CreditNote, credits(), 61, dear(), "7 at 30 less -, coded, on 4000"),
