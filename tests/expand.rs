@@ -151,8 +151,11 @@ fn a_page_asks_no_more_for_many_than_for_one() {
 }
 
 fn asks_no_more(server: &Server, shop: &Shop<'_>) {
+    // The server asks for itself now and then: of several readings, none of them known from before, one has the wire alone.
     let asked = |query: &str| {
-        questions(server, || drop(shop.ask("GET", "salesInvoices", &format!("?{query}"), None).expect(200)))
+        let of = |size: usize| format!("?{query}&pageSize={size}");
+        let ask = |size| drop(shop.ask("GET", "salesInvoices", &of(size), None).expect(200));
+        (100..104).map(|size| questions(server, || ask(size))).min().unwrap()
     };
     let bank = shop.company.account("1010");
     let sell = |count: usize| {
