@@ -359,18 +359,13 @@ struct Stock {
     promised: Promised,
 }
 
-/// So many, as far as a quantity can say it.
-fn pieces(units: i128) -> Option<Quantity> {
-    i64::try_from(units).ok().filter(|units| *units != i64::MIN).map(Quantity::from_units)
-}
-
 fn view(row: table::Model, stock: Option<Stock>, currency_decimals: u32) -> ItemView {
     let available = stock.map(|stock| i128::from(stock.quantity.units()) - stock.promised.to_customers);
     ItemView {
         quantity_on_hand: stock.map(|stock| stock.quantity),
-        quantity_committed: stock.and_then(|stock| pieces(stock.promised.to_customers)),
-        quantity_on_order: stock.and_then(|stock| pieces(stock.promised.by_suppliers)),
-        quantity_available: available.and_then(pieces),
+        quantity_committed: stock.and_then(|stock| Quantity::fitting(stock.promised.to_customers)),
+        quantity_on_order: stock.and_then(|stock| Quantity::fitting(stock.promised.by_suppliers)),
+        quantity_available: available.and_then(Quantity::fitting),
         average_cost: stock.and_then(|stock| average(stock.quantity, stock.value)),
         stock_value: stock.map(|stock| stock.value.shown(currency_decimals)),
         keeping: kept!(row),

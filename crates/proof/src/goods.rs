@@ -472,7 +472,7 @@ const NONE_LEFT: Quantity = Quantity::ZERO;
 const NOTHING_LEFT: BookMoney = BookMoney::ZERO;
 
 pub(super) fn pieces(units: Wide) -> String {
-    i64::try_from(units).map_or_else(|_| format!("{units} millionths"), |units| Quantity::from_units(units).to_string())
+    Quantity::fitting(units).map_or_else(|| format!("{units} millionths"), |quantity| quantity.to_string())
 }
 
 /// What is kept of an evening is what was known on it.

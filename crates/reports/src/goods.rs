@@ -58,7 +58,7 @@ answers::of_row! {
 
 /// So many pieces; nothing where they are more than a quantity can say, as those of several items may be.
 pub(crate) fn pieces(units: i128) -> Cell {
-    i64::try_from(units).map_or(Cell::Nothing, |units| Cell::Quantity(Quantity::from_units(units)))
+    Quantity::fitting(units).map_or(Cell::Nothing, Cell::Quantity)
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

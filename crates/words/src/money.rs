@@ -45,6 +45,11 @@ macro_rules! scaled {
                 Self(if units == i64::MIN { -i64::MAX } else { units })
             }
 
+            /// A sum of many, where it is no more than one of them can say.
+            pub fn fitting(units: i128) -> Option<Self> {
+                i64::try_from(units).ok().filter(|units| *units != i64::MIN).map(Self)
+            }
+
             pub const fn units(self) -> i64 {
                 self.0
             }

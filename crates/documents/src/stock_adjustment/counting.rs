@@ -62,8 +62,7 @@ pub(super) async fn deltas(
         (Some(delta), _) => Ok(delta),
         (None, Some(counted)) => {
             let delta = i128::from(counted.units()) - there.sum_of(&line.item);
-            let delta = i64::try_from(delta).ok().filter(|units| *units != i64::MIN).map(Quantity::from_units);
-            delta.ok_or_else(|| {
+            Quantity::fitting(delta).ok_or_else(|| {
                 Error::field(&format!("lines[{index}].countedQuantity"), "comes to more than can be kept")
             })
         }

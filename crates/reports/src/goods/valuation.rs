@@ -93,7 +93,7 @@ impl Report for StockValuation {
 }
 
 fn average(of: Stock) -> Cell {
-    let Ok(quantity) = i64::try_from(of.quantity).map(Quantity::from_units) else { return Cell::Nothing };
+    let Some(quantity) = Quantity::fitting(of.quantity) else { return Cell::Nothing };
     let exact = Money::from_units(of.value).decimal().checked_div(quantity.decimal()).filter(|_| of.quantity > 0);
     let price = exact.and_then(|exact| UnitPrice::parse(&exact.round_dp(UnitPrice::PLACES).to_string()).ok());
     price.map_or(Cell::Nothing, Cell::Price)
