@@ -2,7 +2,7 @@
 
 use crate::harness::books::connected;
 use crate::harness::postgres::fresh_database;
-use crate::harness::process::fresh_folder;
+use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{Company, DIALECTS, OWNER_PASSWORD, run};
 use crate::harness::shop::Shop;
 use crate::harness::{Engine, Options, Server};
@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::AsyncReadExt;
 
 /// Books that were kept by a duet of before, as their file was: the last step that they had been through, the file packed,
@@ -344,6 +345,45 @@ fn books_change_engines_and_back_to_the_last_row() {
     assert_eq!(proved(&first, &folder), proved(&last, &folder));
     let refused = run(&words(&["copy-database", &old, &new_file(), "--data", &data]), "");
     assert!(!refused.status.success() && told(&refused).contains("duet convert OLD NEW"), "{}", told(&refused));
+}
+
+/// A copy is of one moment. Where somebody writes meanwhile there is none, and that is no damage of the books.
+#[test]
+fn books_that_are_written_while_they_are_copied_are_copied_again() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let Some(server) = Server::start(engine, Options::default()) else { return };
+        let company = server.company();
+        let write = || company.journal("2026-04-05", &[("6300", "1"), ("1010", "-1")]);
+        write();
+        let new = new_file();
+        let asked = words(&[
+            "copy-database",
+            server.database_url(),
+            &new,
+            "--data",
+            &server.folder.join("data").display().to_string(),
+        ]);
+        let (is_over, begun) = (AtomicBool::new(false), AtomicBool::new(false));
+        let copied = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    write();
+                    begun.store(true, Ordering::Relaxed);
+                }
+            });
+            eventually("somebody writes", || begun.load(Ordering::Relaxed).then_some(()));
+            let copied = run(&asked, "");
+            is_over.store(true, Ordering::Relaxed);
+            copied
+        });
+        assert!(
+            !copied.status.success() && told(&copied).contains("were written while they were copied"),
+            "{}",
+            told(&copied)
+        );
+        let again = run(&asked, "");
+        assert!(again.status.success() && told(&again).contains("begun anew"), "{}", told(&again));
+    }
 }
 
 #[test]

@@ -305,14 +305,6 @@ async fn digests_of(
 }
 
 /// The proof of the new books, and where what was posted once is not what the facts come to.
-/// The digests of the ledgers that stand somewhere, by now.
-async fn digests_at(settings: &Settings, from: &str, key: &[u8]) -> Result<Digests, String> {
-    let read = open(settings, from, Purpose::Reading, key).await?;
-    let digests = read.digests().await;
-    read.close().await;
-    digests.map_err(|error| explain(&error))
-}
-
 async fn judged(settings: &Settings, url: &str, key: &[u8], digests: &Digests) -> Result<Done, String> {
     let ledger = open(settings, url, Purpose::Serving, key).await?;
     let judged = judge(&ledger, digests).await;
@@ -445,19 +437,20 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     if convert::remove_unfinished(&new).await.map_err(|error| plain(&error))? {
         warn("an earlier run was interrupted; the new database is begun anew");
     }
-    let before = digests_at(settings, from, &key).await?;
+    let read = open(settings, from, Purpose::Reading, &key).await?;
+    let before = read.last_recorded().await.map_err(|error| explain(&error))?;
     let kept = convert::put(&old, &new, Seals::Kept, &shown).await.map_err(|error| plain(&error))?;
     new.close().await.map_err(|error| plain(&error))?;
-    let digests = digests_at(settings, from, &key).await?;
-    if digests != before {
+    let digests = read.digests().await;
+    let after = read.last_recorded().await;
+    read.close().await;
+    if after.map_err(|error| explain(&error))? != before {
         return Err("the books were written while they were copied. Have nobody write meanwhile, and run it again; what was begun \
                     is begun anew"
             .into());
     }
-    let done = judged(settings, &url, &key, &digests).await?;
-    compared(&old, &url).await.map_err(|why| {
-        format!("{why}\nWhere somebody wrote while they were copied, have nobody write meanwhile, and run it again")
-    })?;
+    let done = judged(settings, &url, &key, &digests.map_err(|error| explain(&error))?).await?;
+    compared(&old, &url).await?;
     // Whoever goes on with the old books counts on where these begin.
     let new = open(settings, &url, Purpose::Writing, &key).await?;
     let moved = new.move_numbers_on().await;
