@@ -105,8 +105,8 @@ on_both_engines! {
             };
             put(json!([line(0, &one, "3"), line(1, &other, "5"), freight(json!([of(0), of(1)]))])).expect(200);
             shop.worth(&one, "10", "40.00");
-            let refused = put(json!([line(1, &other, "5"), freight(json!([of(0), of(1)]))]));
-            assert!([400, 409].contains(&refused.status), "{refused:?}");
+            let refused = put(json!([line(1, &other, "5"), freight(json!([of(0), of(1)]))])).expect(409);
+            assert_eq!((refused.code.as_deref(), refused.fields()), (Some("in_use"), vec!["lines".to_owned()]));
             shop.worth(&one, "10", "40.00");
             put(json!([line(1, &other, "5"), freight(json!([of(1)]))])).expect(200);
             shop.worth(&one, "0", "0.00");

@@ -22,7 +22,7 @@ use crate::clock::Instant;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::Standing;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity, UnitPrice};
 use adjusting::Waits;
@@ -386,8 +386,12 @@ async fn check_named(cx: &Cx<'_>, gone: &[Gone], new: &[stock_facts::Model]) -> 
     }
     let names_left = |fact: &&stock_facts::Model| fact.of_line_id.is_some_and(|line| left.contains(&line));
     if new.iter().filter(|fact| fact.kind == FactKind::CostChange).any(|fact| names_left(&fact)) {
-        let title = "Landed cost of it names a line that is left out; leave it out there as well";
-        return Err(Error::conflict(Code::InUse, title));
+        let why = "must not leave out a line that landed cost of the same document names; leave it out there as well";
+        return Err(Error::Conflict(Conflict {
+            code: Code::InUse,
+            title: "Landed cost names a line that is left out".into(),
+            errors: FieldErrors::one("lines", why),
+        }));
     }
     let naming = stock_facts::Entity::find()
         .filter(stock_facts::Column::BusinessId.eq(cx.business_id()?))
