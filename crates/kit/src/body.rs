@@ -4,7 +4,6 @@
 //! ignored so that a record which was read can be sent back. What JSON a body may be at all is `json`'s.
 
 use crate::error::{Error, FieldErrors, Result};
-
 use crate::json::{Path, WHOLE, strict};
 use books::aside;
 use schemars::generate::SchemaSettings;

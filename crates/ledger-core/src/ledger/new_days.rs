@@ -20,10 +20,10 @@ impl Ledger {
     pub async fn tell_overdue(self: &Arc<Self>, business: BusinessId) -> Result<()> {
         // All of it goes by one day: where another begins meanwhile, sales stand before purchases as ever.
         let facts = access::seen_from(&self.database.read, business, Seat::owner()).await?;
+        let cx = Cx::reading(self.of_ourselves(&facts), &self.database.quiet);
         for kind in overdue::kinds() {
             let mut after = None;
             loop {
-                let cx = Cx::reading(self.of_ourselves(&facts), &self.database.quiet);
                 let Found { untold, next } = overdue::look(&cx, kind, after).await?;
                 if !untold.is_empty() {
                     self.note_overdue(business, kind, untold).await?;
