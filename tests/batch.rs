@@ -314,4 +314,33 @@ on_both_engines! {
         let made = |resource: &str| of_it.iter().filter(|row| **row == (resource, "created")).count();
         assert_eq!(["parties", "salesInvoices", "receipts"].map(made), [1, 1, 1], "{of_it:?}");
     }
+
+    fn what_comes_after_a_count_comes_after_it(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let company = &shop.company;
+            for is_atomic in [true, false] {
+                let item = shop.item(json!({}));
+                let sold = |pieces: u8| json!({"operation": "salesInvoicesCreate", "body": {
+                    "date": "2026-11-20", "partyId": shop.customer, "lines": [{"itemId": item, "quantity": pieces, "unitPrice": "5"}]
+                }});
+                let counted = |pieces: u8| json!({"operation": "stockAdjustmentsCreate", "body": {
+                    "date": "2026-11-20", "reason": "Counted", "lines": [{"itemId": item, "countedQuantity": pieces}]
+                }});
+                shop.purchase("2026-11-10", json!([{"itemId": item, "quantity": 20, "unitPrice": "2"}]));
+                let day = json!({"atomic": is_atomic, "operations": [counted(10), sold(2), counted(7), sold(1), sold(3)]});
+                let said = send(company, dialect, "", &day).expect(200);
+                for place in 0..5 {
+                    let (status, code, record) = result(dialect, &said, place);
+                    assert_eq!((status, code), (201, Value::Null), "{record}");
+                }
+                assert_eq!(shop.stock(&item).0, "3");
+                shop.proves();
+                // Whatever there was on the day before: both counts stand, and what was sold after each of them.
+                shop.purchase("2026-11-19", json!([{"itemId": item, "quantity": 4, "unitPrice": "2"}]));
+                assert_eq!(shop.stock(&item).0, "3");
+                shop.proves();
+            }
+        }
+    }
 }

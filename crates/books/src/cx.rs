@@ -94,6 +94,8 @@ pub struct Cx<'a> {
     keeps_places: AtomicBool,
     /// How many entries of a record that is named have their identifier.
     entries_named: AtomicUsize,
+    /// How many records of logs that tell of it do.
+    logs_named: AtomicUsize,
     /// The record that this command answers, as JSON, where it was written for the audit log already.
     answer: Mutex<Option<Answer>>,
 }
@@ -161,6 +163,7 @@ impl<'a> Cx<'a> {
             names: &[],
             keeps_places: AtomicBool::new(false),
             entries_named: AtomicUsize::new(0),
+            logs_named: AtomicUsize::new(0),
             answer: Mutex::default(),
         }
     }
@@ -325,6 +328,11 @@ impl<'a> Cx<'a> {
         named::entry(named, self.entries_named.fetch_add(1, Ordering::Relaxed)).0
     }
 
+    fn log_id(&self) -> RecordId {
+        let Some(named) = self.named() else { return RecordId(self.new_id()) };
+        named::log(named, self.logs_named.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Compares `If-Match` with the record as it is.
     pub fn check_expectation(&self, id: RecordId, version: i64) -> Result<()> {
         match self.expectation {
@@ -359,6 +367,11 @@ impl<'a> Cx<'a> {
 
     pub(crate) fn desk(&self) -> Result<&'a Desk> {
         self.desk.ok_or_else(|| Error::internal("a write outside the lane"))
+    }
+
+    /// When the document is posted that the command posts next.
+    pub fn moment_of_posting(&self) -> Result<Instant> {
+        Ok(self.desk()?.moment_of_posting(self.now))
     }
 
     pub async fn chart(&self) -> Result<Arc<Chart>> {
@@ -525,13 +538,13 @@ impl<'a> Cx<'a> {
 
     /// Notes a change in the company's audit log.
     pub fn record(&self, business: BusinessId, change: Change) -> Result<()> {
-        self.desk()?.record(business, RecordId(self.new_id()), self.now, self.origin, change)
+        self.desk()?.record(business, self.log_id(), self.now, self.origin, change)
     }
 
     /// Notes a change of a document in the company's audit log, and what is kept of it from then on. Where both stand is
     /// answered.
     pub fn record_kept(&self, change: Change, kept: &str) -> Result<i64> {
-        let named = (RecordId(self.new_id()), self.now);
+        let named = (self.log_id(), self.now);
         self.desk()?.record_kept(self.business_id()?, named, self.origin, (change, Some(kept)))
     }
 

@@ -46,6 +46,7 @@ pub use signing::Last;
 pub use standing::Standing;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 pub use tax_months::tax_months;
 pub use trade_months::{Trade, of_lines, trade_months};
 
@@ -56,7 +57,12 @@ pub struct Desk {
     batch: Mutex<String>,
     /// What it may remember, beside other lanes.
     share: Share,
+    /// When it last posted a document.
+    posted: Mutex<Option<Instant>>,
 }
+
+/// Who sets a clock back by more than this wants its time, and not one that only runs on.
+const SET_BACK: Duration = Duration::from_secs(1);
 
 /// As many companies as one lane remembers; the only lane of SQLite serves all of them.
 const MOST_COMPANIES: usize = 500;
@@ -141,7 +147,17 @@ fn stale() -> Error {
 
 impl Desk {
     pub fn new(seals: Seals, share: Share) -> Self {
-        Self { inner: Mutex::default(), seals, batch: Mutex::default(), share }
+        Self { inner: Mutex::default(), seals, batch: Mutex::default(), share, posted: Mutex::default() }
+    }
+
+    /// When a document is posted: a moment that no other has, behind those of all before it. By it a count knows what was there
+    /// and what came after, so two of one command are never at once.
+    pub(crate) fn moment_of_posting(&self, now: Instant) -> Instant {
+        let mut posted = self.posted.lock().unwrap_or_else(PoisonError::into_inner);
+        let runs_on = posted.filter(|last| now <= *last && *last < now.plus(SET_BACK));
+        let moment = runs_on.map_or(now, |last| last.plus(Duration::from_micros(1)));
+        *posted = Some(moment);
+        moment
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

@@ -1,4 +1,5 @@
-//! What a record that is named has within it: which identifiers its lines and its entries have.
+//! What a record that is named has within it: which identifiers its lines and its entries have, and
+//! what the logs say of it.
 //!
 //! The records themselves are named by whoever knows the examples of the documents, `ledger_core::resource::named`.
 
@@ -13,6 +14,11 @@ pub fn line(of: RecordId, place: usize) -> RecordId {
 /// An entry in the ledger of a record that is named.
 pub fn entry(of: RecordId, place: usize) -> RecordId {
     within(of, 2, place)
+}
+
+/// What the log says of the command that made it.
+pub fn log(of: RecordId, place: usize) -> RecordId {
+    within(of, 3, place)
 }
 
 /// Told apart from the record, and from what else it has, by what stands in the middle.

@@ -137,7 +137,7 @@ pub(super) fn row_of<D: Document>(
         content: judged.written(status)?,
         record: None,
         entries: EntryRefs(entries),
-        posted_at: posted.then_some(cx.now),
+        posted_at: posted.then(|| cx.moment_of_posting()).transpose()?,
         void_date: None,
         void_reason: None,
         external_id: head.external_id.clone(),
