@@ -26,8 +26,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("profileRemoveTotp", "as above"),
     ("profileRenewRecoveryCodes", "as above"),
     ("sessionsEnd", "a session is known by a number that nobody can guess"),
-    ("auditLogGet", "records of a log are counted as they are written, and the list tells how they are called"),
-    ("installationLogGet", "as above"),
     ("webhooksTest", "a webhook that is tested is active, and a demo calls nobody"),
     ("webhooksRedeliver", "what is sent again was sent before, and a demo sends nothing to anybody"),
 ];

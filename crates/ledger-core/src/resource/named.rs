@@ -6,7 +6,7 @@
 //! of their own choice; the demo alone is given these.
 
 use crate::ids::RecordId;
-pub use schema::named::{entry, line};
+pub use schema::named::{entry, line, log};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -97,8 +97,12 @@ pub fn text(key: &str) -> String {
 
 /// ... as the books have it.
 pub fn id(key: &str) -> RecordId {
-    if key == "entriesGet" {
-        return entry(id("salesInvoicesGet"), 0);
+    match key {
+        "entriesGet" => return entry(id("salesInvoicesGet"), 0),
+        // That they were made.
+        "auditLogGet" => return log(id("partiesGet"), 0),
+        "installationLogGet" => return log(id("businessesGet"), 0),
+        _ => {}
     }
     let own = OWN.iter().find(|(name, _)| *name == key).map_or(key, |(_, id)| id);
     if let Some(id) = RecordId::parse(own) {
