@@ -103,9 +103,12 @@ pub(super) async fn of(
     let terms = terms_of(cx, item)?;
     let new = new_facts(cx, item, state.as_ref(), (date, asked), &gone)?;
     let days = new.iter().map(|fact| fact.date).filter(|day| *day != beginning());
-    let earliest = days.chain(gone.iter().map(|gone| gone.fact.date)).min().unwrap_or(date);
+    let earliest = days.clone().chain(gone.iter().map(|gone| gone.fact.date)).min().unwrap_or(date);
+    // What comes out of days before is gone from the morning of its day on, and was there until then.
+    let went = |gone: &Gone| if gone.fact.date < gone.day { gone.day.previous() } else { gone.day };
+    let moved_after = days.chain(gone.iter().map(went)).min().unwrap_or(date);
     let named: Vec<RecordId> = new.iter().filter_map(|fact| fact.of_line_id).collect();
-    let writing = Writing { cx, item, terms, state, snapshot, earliest, named };
+    let writing = Writing { cx, item, terms, state, snapshot, earliest, moved_after, named };
     let both = match writing.at_the_end(&new, &gone, known).await? {
         Some(both) => both,
         None => writing.anew(&new, &gone).await?,
@@ -205,6 +208,8 @@ struct Writing<'w> {
     /// The place of the last snapshot, where another one may be due.
     snapshot: Option<i64>,
     earliest: Day,
+    /// Counts after this day are made anew.
+    moved_after: Day,
     named: Vec<RecordId>,
 }
 
@@ -302,7 +307,7 @@ impl Writing<'_> {
         let Some(short) = short else { return Ok(()) };
         // What is missing from a later count on, the count does not miss: it is judged when that is made anew.
         self.cx.flush().await?;
-        if counted::first_after(self.cx, self.item.id, self.earliest).await?.is_some_and(|day| day <= short.day) {
+        if counted::first_after(self.cx, self.item.id, self.moved_after).await?.is_some_and(|day| day <= short.day) {
             return Ok(());
         }
         let name = self.item.code.as_deref().unwrap_or(&self.item.name);
