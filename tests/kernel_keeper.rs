@@ -278,6 +278,51 @@ on_both_engines! {
         }
     }
 
+    /// A count of before what is taken back tells nothing of it; one of that day or later is made anew.
+    fn what_is_taken_back_after_a_count_may_be_missing(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::with(server, dialect, json!({"negativeStock": "forbid"}));
+            for (day, is_refused) in [("09-28", false), ("09-29", false), ("09-30", true)] {
+                let item = shop.item(json!({"costMethod": "movingAverage"}));
+                let bill = shop.purchase("2026-09-23", json!([{"itemId": item, "quantity": 3, "unitPrice": 4}]));
+                let count = json!({"date": "2026-09-29", "lines": [{"itemId": item, "countedQuantity": 1}]});
+                shop.make("stockAdjustments", &count);
+                let ends = json!({"date": format!("2026-{day}"), "reason": "Returned to sender"});
+                let ended = shop.act("POST", "purchaseInvoices", &bill, "void", Some(&ends));
+                if is_refused {
+                    let refused = ended.expect(409);
+                    assert_eq!(refused.code.as_deref(), Some("insufficient_stock"));
+                    assert!(refused.title.contains("on 2026-09-30 2 would be missing"), "{}", refused.title);
+                } else {
+                    ended.expect(200);
+                }
+                assert_eq!(shop.stock(&item).0, "1", "{day}");
+                shop.proves();
+            }
+        }
+    }
+
+    /// A credit that ends gives back what was invoiced before its goods went back: nothing is invoiced anew.
+    fn a_credit_of_goods_that_went_back_may_end_later(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let item = shop.item(json!({"costMethod": "standard", "standardCost": "3.37"}));
+            shop.purchase("2026-02-01", json!([{"itemId": item, "quantity": 9, "unitPrice": "3.37"}]));
+            let line = json!([{"itemId": item, "quantity": 1, "unitPrice": 8}]);
+            let note = shop.make("deliveryNotes", &json!({"date": "2026-02-14", "partyId": shop.customer, "lines": line}));
+            let on = |day: &str| json!({"date": format!("2026-{day}")});
+            shop.act("POST", "deliveryNotes", &note, "invoices", Some(&on("02-15"))).expect(201);
+            let back = shop.act("POST", "deliveryNotes", &note, "returns", Some(&on("02-20"))).expect(201).data;
+            let credit = shop.act("POST", "deliveryNotes", &back, "credit-notes", Some(&on("02-20"))).expect(201).data;
+            shop.act("POST", "creditNotes", &credit, "void", Some(&on("03-04"))).expect(200);
+            shop.proves();
+            // It can be credited again, on that day and not before.
+            shop.act("POST", "deliveryNotes", &back, "credit-notes", Some(&on("03-03"))).expect(409);
+            shop.act("POST", "deliveryNotes", &back, "credit-notes", Some(&on("03-04"))).expect(201);
+            shop.proves();
+        }
+    }
+
     /// What was credited without its goods, by its line or by the invoice alone, is not credited again when they come back.
     fn what_was_credited_without_goods_is_not_credited_with_them(server) {
         for dialect in DIALECTS {

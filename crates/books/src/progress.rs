@@ -244,7 +244,7 @@ fn check_cover(line: &Line) -> Result<()> {
 }
 
 /// What took of a line until a later day took it until then: on no day is more taken than there is.
-async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
+async fn check_days(cx: &Cx<'_>, (kind, day): (DocumentKind, Day), plan: &Plan) -> Result<()> {
     let takes = |step: &Step| [step.fulfilled, step.invoiced, step.returned].iter().any(|one| *one > Quantity::ZERO);
     let taking: Vec<RecordId> = plan.steps.iter().filter(|(_, (_, step))| takes(step)).map(|(line, _)| *line).collect();
     if taking.is_empty() {
@@ -258,7 +258,7 @@ async fn check_days(cx: &Cx<'_>, day: Day, plan: &Plan) -> Result<()> {
     for id in taking {
         let Some((line, step)) = plan.steps.get(&id) else { continue };
         let own: Vec<&progress_moves::Model> = moves.iter().filter(|moved| moved.line_id == id).collect();
-        if let Some(free) = free_again(line, day, &own).or_else(|| free_of_goods(line, (day, *step), &own)) {
+        if let Some(free) = free_again(line, day, &own).or_else(|| free_of_goods(line, (kind, day, *step), &own)) {
             return Err(Error::Conflict(Conflict {
                 code: Code::OverFulfilment,
                 title: format!("More than is left before {free} of a line that it follows"),
@@ -285,18 +285,22 @@ fn free_again(line: &Line, day: Day, moves: &[&progress_moves::Model]) -> Option
 }
 
 /// The day from which no more of a line of goods is invoiced, or gone back, than there is, where it is a later one.
-fn free_of_goods(line: &Line, (day, step): (Day, Step), moves: &[&progress_moves::Model]) -> Option<Day> {
+fn free_of_goods(
+    line: &Line,
+    (kind, day, step): (DocumentKind, Day, Step),
+    moves: &[&progress_moves::Model],
+) -> Option<Day> {
     if line.is_order() {
         return None;
     }
     let whole = i128::from(line.quantity.units());
-    let taken = |day, invoiced: Quantity, returned: Quantity| {
+    let taken = |(kind, day): (DocumentKind, Day), invoiced: Quantity, returned: Quantity| {
         let [invoiced, returned] = [invoiced, returned].map(|quantity| i128::from(quantity.units()));
-        course::Taken { day, invoiced, returned }
+        course::Taken { day, invoiced, returned, is_billed: kind.phase() == Some(Phase::Bill) }
     };
     let over = |from: Day| {
-        let others = moves.iter().map(|moved| taken(moved.date, moved.invoiced, moved.returned));
-        course::overtaken(whole, others.chain([taken(from, step.invoiced, step.returned)]))
+        let others = moves.iter().map(|moved| taken((moved.kind, moved.date), moved.invoiced, moved.returned));
+        course::overtaken(whole, others.chain([taken((kind, from), step.invoiced, step.returned)]))
     };
     let mut later: Vec<Day> = moves.iter().map(|moved| moved.date).filter(|later| *later > day).collect();
     later.sort_unstable();
@@ -327,7 +331,7 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Lin
         note(cx, row, row.date, &line, (line.quantity, step), false)?;
         cx.keep(|desk| desk.stands(Standing::Progress(line)))?;
     }
-    check_days(cx, row.date, &plan).await?;
+    check_days(cx, (row.kind, row.date), &plan).await?;
     for (line, step) in plan.steps.into_values() {
         check_cover(&line)?;
         note(cx, row, row.date, &line, (Quantity::ZERO, step), false)?;

@@ -10,6 +10,7 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
+use schema::kind::Phase;
 use schema::reader::Reader;
 use schema::tables::{
     DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
@@ -126,7 +127,9 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
             .filter(progress_moves::Column::IsCorrection.eq(false));
         let mut taken: HashMap<RecordId, Vec<Took>> = HashMap::new();
         for row in moves.models(&reader.db).await? {
-            let took = [row.invoiced, row.returned].map(|quantity| Wide::from(quantity.units()));
+            let [invoiced, returned] = [row.invoiced, row.returned].map(|quantity| Wide::from(quantity.units()));
+            let billed = if row.kind.phase() == Some(Phase::Bill) { invoiced } else { 0 };
+            let took = [invoiced, returned, billed];
             taken.entry(row.line_id).or_default().push((row.date, took));
         }
         for line in &rows {
@@ -139,8 +142,9 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
     Ok(lines.len())
 }
 
-/// What was invoiced on a day, and what went back.
-type Took = (Day, [Wide; 2]);
+/// What was invoiced on a day, what went back, and what of the first an invoice took: a credit that ends gives back what was
+/// invoiced before.
+type Took = (Day, [Wide; 3]);
 
 /// The first day on which more of a note's line is invoiced, or returned, than there is, or more is invoiced than had not
 /// gone back by then. What was invoiced may go back afterwards, and what came again on the very day is there.
@@ -148,7 +152,7 @@ fn over_note(whole: Wide, took: &[Took]) -> Option<Day> {
     let sum = |of: &dyn Fn(&Took) -> Wide| took.iter().map(of).sum::<Wide>();
     let over = |day: Day| {
         let until = |which: usize| sum(&|(at, took)| if *at <= day { took[which] } else { 0 });
-        let today = sum(&|(at, took)| if *at == day { took[0] } else { 0 });
+        let today = sum(&|(at, took)| if *at == day { took[2] } else { 0 });
         let went_today = sum(&|(at, took)| if *at == day { Ord::max(took[1], 0) } else { 0 });
         let (invoiced, returned) = (until(0), until(1));
         invoiced > whole || returned > whole || (today > 0 && invoiced + returned - went_today > whole)
@@ -258,8 +262,17 @@ mod tests {
             ("gone back twice", &[("03-09", 0, 3), ("03-10", 0, 3)], Some("03-10")),
         ] {
             let took: Vec<Took> =
-                moves.iter().map(|(at, invoiced, returned)| (day(at), [*invoiced, *returned])).collect();
+                moves.iter().map(|(at, invoiced, returned)| (day(at), [*invoiced, *returned, *invoiced])).collect();
             assert_eq!(over_note(4, &took), expected.map(day), "{name}");
+        }
+        for (billed, expected) in [(0, None), (4, Some(day("03-04")))] {
+            let credited_until = [
+                (day("02-15"), [4, 0, 4]),
+                (day("02-20"), [0, 4, 0]),
+                (day("02-20"), [-4, 0, 0]),
+                (day("03-04"), [4, 0, billed]),
+            ];
+            assert_eq!(over_note(4, &credited_until), expected);
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Taken {
     pub day: Day,
     pub invoiced: i128,
     pub returned: i128,
+    /// Whether an invoice takes it. What a credit that ended gives back was invoiced before.
+    pub is_billed: bool,
 }
 
 /// What is taken of a line of goods on a day, all of it together. What came again is kept apart from what went back: it is
@@ -63,6 +65,7 @@ pub struct Taken {
 #[derive(Debug, Clone, Copy, Default)]
 struct OfDay {
     invoiced: i128,
+    billed: i128,
     came: i128,
     went: i128,
 }
@@ -74,13 +77,14 @@ pub fn overtaken(whole: i128, taken: impl IntoIterator<Item = Taken>) -> Option<
     for one in taken {
         let day = days.entry(one.day).or_default();
         day.invoiced += one.invoiced;
+        day.billed += if one.is_billed { one.invoiced } else { 0 };
         *(if one.returned < 0 { &mut day.came } else { &mut day.went }) += one.returned;
     }
     let (mut invoiced, mut returned) = (0, 0);
     days.into_iter().find_map(|(day, of_day)| {
         invoiced += of_day.invoiced;
         returned += of_day.came;
-        let away = if of_day.invoiced > 0 && !sown(Fault::InvoicedWhileAway) { returned } else { 0 };
+        let away = if of_day.billed > 0 && !sown(Fault::InvoicedWhileAway) { returned } else { 0 };
         returned += of_day.went;
         (invoiced + away > whole || returned > whole).then_some(day)
     })
@@ -145,8 +149,20 @@ mod tests {
                 day: day(at),
                 invoiced: *invoiced,
                 returned: *returned,
+                is_billed: *returned == 0,
             });
             assert_eq!(overtaken(4, taken), expected.map(day), "{name}");
+        }
+        // Goods went back, and were credited until March: nothing is invoiced anew then.
+        for (is_billed, expected) in [(false, None), (true, Some(day("03-04")))] {
+            let taken = |at, invoiced, returned, is_billed| Taken { day: day(at), invoiced, returned, is_billed };
+            let all = [
+                taken("02-15", 4, 0, true),
+                taken("02-20", 0, 4, false),
+                taken("02-20", -4, 0, false),
+                taken("03-04", 4, 0, is_billed),
+            ];
+            assert_eq!(overtaken(4, all), expected);
         }
     }
 }
