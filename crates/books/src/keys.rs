@@ -29,6 +29,8 @@ pub enum Purpose {
     Former,
     /// Hides where a list goes on.
     Cursors,
+    /// Signs the tokens of whoever logs in, where no secret of their own is given.
+    Tokens,
 }
 
 impl Purpose {
@@ -42,6 +44,7 @@ impl Purpose {
             Self::Webhooks => "duet webhooks 1",
             Self::Former => "duet former keys 1",
             Self::Cursors => "duet cursors 1",
+            Self::Tokens => "duet tokens 1",
         }
     }
 }
@@ -83,6 +86,11 @@ impl Keys {
     /// A key that signs.
     pub fn signing(&self, purpose: Purpose) -> Result<hmac::Key> {
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.bytes(purpose)?))
+    }
+
+    /// What tokens are signed with by all servers that have this master key.
+    pub fn token_secret(&self) -> Result<Vec<u8>> {
+        Ok(self.bytes(Purpose::Tokens)?.to_vec())
     }
 
     /// What signed under this master key, hidden under another one that comes after it.

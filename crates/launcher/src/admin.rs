@@ -80,9 +80,15 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     if let Some(host) = unverified_host(settings.database.expose()) {
         tracing::warn!(host, "the database is elsewhere and its certificate is not verified; add ?sslmode=verify-full");
     }
-    let secret = match &settings.token_secret {
-        Some(secret) => secret.expose().as_bytes().to_vec(),
-        None => kept_secret(&settings.data.join("token-secret"), purpose)?,
+    let kept = settings.data.join("token-secret");
+    let secret = match (&settings.token_secret, &settings.master_key) {
+        (Some(secret), _) => secret.expose().as_bytes().to_vec(),
+        // Servers that are given one master key take each other's log-ins, unless one has a secret of its own.
+        (None, Some(master)) => match private::secret(&kept)? {
+            Some(secret) => secret,
+            None => Keys::of(master.expose().as_bytes()).token_secret().map_err(|error| explain(&error))?,
+        },
+        (None, None) => kept_secret(&kept, purpose)?,
     };
     let place = settings.data.join("master-key");
     let master = match &settings.master_key {

@@ -12,6 +12,7 @@ use convert::{Hand, Place, Seals, Taken, Written};
 use ledger_core::books::verify::Progress;
 use ledger_core::clock::{Clock, Instant};
 use ledger_core::database::Purpose;
+use ledger_core::fault::said;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Kept, Ledger, Off, Sealer};
 use sea_orm::DbErr;
@@ -41,13 +42,6 @@ const OF_FUNCTIONS: [char; 4] = ['S', 'A', 'T', 'L'];
 struct Done {
     told: String,
     differs: bool,
-}
-
-pub(crate) fn plain(error: &DbErr) -> String {
-    match error {
-        DbErr::Custom(why) => why.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The settings of the books that come to be.
@@ -184,26 +178,26 @@ async fn open(settings: &Settings, url: &str, purpose: Purpose, key: &[u8]) -> R
 async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
     let begun = Clock::system().now();
     let shown = shows();
-    let old = Place::reading(&asked.old).await.map_err(|error| plain(&error))?;
-    let new = Place::writing(&asked.new).await.map_err(|error| plain(&error))?;
-    if convert::remove_unfinished(&new).await.map_err(|error| plain(&error))? {
+    let old = Place::reading(&asked.old).await.map_err(|error| said(&error))?;
+    let new = Place::writing(&asked.new).await.map_err(|error| said(&error))?;
+    if convert::remove_unfinished(&new).await.map_err(|error| said(&error))? {
         warn("an earlier run was interrupted; the new database is begun anew");
     }
     let file = Scratch::beside(settings)?;
-    let scratch = Place::scratch(&file.0).await.map_err(|error| plain(&error))?;
-    let taken = convert::take(&old, &scratch, &shown).await.map_err(|error| plain(&error))?;
+    let scratch = Place::scratch(&file.0).await.map_err(|error| said(&error))?;
+    let taken = convert::take(&old, &scratch, &shown).await.map_err(|error| said(&error))?;
     let Proved { key: old_key, by_seals } = proved(settings, asked, &scratch, &taken).await?;
-    convert::step_up(&scratch, &taken).await.map_err(|error| plain(&error))?;
-    scratch.close().await.map_err(|error| plain(&error))?;
+    convert::step_up(&scratch, &taken).await.map_err(|error| said(&error))?;
+    scratch.close().await.map_err(|error| said(&error))?;
     let digests = digests_of(settings, &file, old_key.as_deref(), by_seals).await?;
 
     let key = key_of_new(settings, old_key.as_deref())?;
     let first = old_key.as_deref().unwrap_or(&key);
     let mut sealing = Sealing(Sealer::of(&Keys::of(first)).map_err(|error| explain(&error))?);
-    let scratch = Place::reading(&file.url()).await.map_err(|error| plain(&error))?;
-    let kept = convert::put(&scratch, &new, Seals::Made(&mut sealing), &shown).await.map_err(|error| plain(&error))?;
-    scratch.close().await.map_err(|error| plain(&error))?;
-    new.close().await.map_err(|error| plain(&error))?;
+    let scratch = Place::reading(&file.url()).await.map_err(|error| said(&error))?;
+    let kept = convert::put(&scratch, &new, Seals::Made(&mut sealing), &shown).await.map_err(|error| said(&error))?;
+    scratch.close().await.map_err(|error| said(&error))?;
+    new.close().await.map_err(|error| said(&error))?;
     drop(file);
 
     let url = crate::reseal::named(&asked.new).unwrap_or_else(|| asked.new.clone());
@@ -223,7 +217,7 @@ async fn convert(settings: &Settings, asked: &Asked) -> Result<Done, String> {
     }
     let mut done = judged(settings, &url, &key, &digests).await?;
     compared(&old, &asked.new).await?;
-    old.close().await.map_err(|error| plain(&error))?;
+    old.close().await.map_err(|error| said(&error))?;
     let took = seconds_since(begun);
     let (rows, tables) = (kept.rows, kept.tables);
     done.told = format!(
@@ -400,23 +394,23 @@ fn coins(units: i128) -> String {
 
 /// That every figure of every day, and every line, is what it was; then the new books are finished.
 async fn compared(old: &Place, new: &str) -> Result<(), String> {
-    let new = Place::writing(new).await.map_err(|error| plain(&error))?;
-    let found = convert::compare(old, &new).await.map_err(|error| plain(&error))?;
+    let new = Place::writing(new).await.map_err(|error| said(&error))?;
+    let found = convert::compare(old, &new).await.map_err(|error| said(&error))?;
     if !found.is_empty() {
         return Err(format!(
             "the new books are not what the old ones were, and stay unfinished:\n  {}",
             found.join("\n  ")
         ));
     }
-    convert::finish(&new).await.map_err(|error| plain(&error))?;
-    new.close().await.map_err(|error| plain(&error))
+    convert::finish(&new).await.map_err(|error| said(&error))?;
+    new.close().await.map_err(|error| said(&error))
 }
 
 async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     let begun = Clock::system().now();
     let shown = shows();
-    let old = Place::reading(from).await.map_err(|error| plain(&error))?;
-    convert::check_same(&old).await.map_err(|error| plain(&error))?;
+    let old = Place::reading(from).await.map_err(|error| said(&error))?;
+    convert::check_same(&old).await.map_err(|error| said(&error))?;
     let asked = Asked { old: from.to_owned(), new: String::new(), old_key: None, seal_old_books: false };
     let mut key = None;
     for one in candidates(settings, &asked)? {
@@ -433,14 +427,14 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
         );
     }
     let url = settings.database.expose().to_owned();
-    let new = Place::writing(&url).await.map_err(|error| plain(&error))?;
-    if convert::remove_unfinished(&new).await.map_err(|error| plain(&error))? {
+    let new = Place::writing(&url).await.map_err(|error| said(&error))?;
+    if convert::remove_unfinished(&new).await.map_err(|error| said(&error))? {
         warn("an earlier run was interrupted; the new database is begun anew");
     }
     let read = open(settings, from, Purpose::Reading, &key).await?;
     let before = read.last_recorded().await.map_err(|error| explain(&error))?;
-    let kept = convert::put(&old, &new, Seals::Kept, &shown).await.map_err(|error| plain(&error))?;
-    new.close().await.map_err(|error| plain(&error))?;
+    let kept = convert::put(&old, &new, Seals::Kept, &shown).await.map_err(|error| said(&error))?;
+    new.close().await.map_err(|error| said(&error))?;
     let digests = read.digests().await;
     let after = read.last_recorded().await;
     read.close().await;
@@ -456,7 +450,7 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     let moved = new.move_numbers_on().await;
     new.close().await;
     moved.map_err(|error| explain(&error))?;
-    old.close().await.map_err(|error| plain(&error))?;
+    old.close().await.map_err(|error| said(&error))?;
     let took = seconds_since(begun);
     Ok(Done {
         told: format!("{} rows of {} tables were copied in {took} s\n{}", kept.rows, kept.tables, done.told),

@@ -24,7 +24,12 @@ pub(crate) const LEAST: usize = 32;
 pub(crate) fn secret(path: &Path) -> Result<Option<Vec<u8>>, String> {
     match std::fs::read(path) {
         Ok(secret) if secret.len() >= LEAST => Ok(Some(secret)),
-        Ok(_) => Err(format!("{} is too short for a secret; remove it to have a new one made", path.display())),
+        // A new one opens no books that were made under the old one.
+        Ok(_) => Err(format!(
+            "{} is too short, so it is not whole: put back the copy of it that you kept. Where there are no books yet, remove it to \
+             have a new one made",
+            path.display()
+        )),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("cannot read the secret in {}: {error}", path.display())),
     }

@@ -27,6 +27,7 @@ use self::leave::{Judged, Leave};
 use crate::answers::{self, Answers, Known};
 use crate::clock::{Clock, Instant};
 use crate::error::{Error, Result};
+use crate::fault;
 use crate::idempotency::InFlight;
 use crate::ids::{BusinessId, RecordId};
 use crate::usage::Usage;
@@ -123,7 +124,9 @@ impl Ledger {
         // Each place has a connection: who has its turn never waits for one.
         let shares = Shares::of(options.database.readers).within(options.database.pool_size.max(12));
         let readers = u32::try_from(shares.connections()).map_err(Error::internal)?;
-        let database = Database::open(&DatabaseOptions { readers, ..options.database }).await?;
+        // Whoever opens them keeps them, and is told the cause.
+        let opened = Database::open(&DatabaseOptions { readers, ..options.database }).await;
+        let database = opened.map_err(|error| Error::internal(fault::said(&error)))?;
         let seals = Seals::of(&options.keys)?;
         let fair = Fair::new(shares);
         fair.set_budget(options.read_time);

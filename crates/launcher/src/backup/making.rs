@@ -4,10 +4,10 @@ use super::manifest::{self, Engine, Manifest, Part, Tenants};
 use super::{Making, postgres, stamp};
 use crate::admin::{self, Memory, explain};
 use crate::config::{Secret, Settings};
-use crate::convert::plain;
 use crate::{bar, private, tenants, verify};
 use ledger_core::clock::Clock;
 use ledger_core::database::{self, Purpose};
+use ledger_core::fault::said;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, Standing};
 use std::fs::File;
@@ -168,7 +168,7 @@ async fn copied(
     };
     let copied = database::copy(&file, &path, &mut tell).await;
     drop(bar);
-    copied.map_err(|error| plain(&error))?;
+    copied.map_err(|error| said(&error))?;
     if !known {
         return Ok((schema, None));
     }

@@ -4,8 +4,8 @@
 
 use crate::admin::explain;
 use crate::bar;
-use crate::convert::plain;
 use convert::Place;
+use ledger_core::fault::said;
 use ledger_core::ledger::{Ledger, Standing};
 use percent_encoding::percent_decode_str;
 use sea_orm::{ConnectionTrait, Statement};
@@ -131,9 +131,9 @@ pub(super) async fn dump(
 
 /// How many tables there are.
 async fn tables(url: &str) -> Result<usize, String> {
-    let place = Place::reading(url).await.map_err(|error| plain(&error))?;
-    let tables = place.tables().await.map_err(|error| plain(&error));
-    place.close().await.map_err(|error| plain(&error))?;
+    let place = Place::reading(url).await.map_err(|error| said(&error))?;
+    let tables = place.tables().await.map_err(|error| said(&error));
+    place.close().await.map_err(|error| said(&error))?;
     tables.map(|tables| tables.len())
 }
 
@@ -146,9 +146,9 @@ fn another(url: &str, name: &str) -> Option<String> {
 }
 
 async fn run_on(url: &str, statement: &str) -> Result<(), String> {
-    let place = Place::writing(url).await.map_err(|error| plain(&error))?;
+    let place = Place::writing(url).await.map_err(|error| said(&error))?;
     let done = place.database().execute_unprepared(statement).await.map(drop);
-    place.close().await.and(done).map_err(|error| plain(&error))
+    place.close().await.and(done).map_err(|error| said(&error))
 }
 
 /// Proves what a dump holds: it is loaded into a database that is made for it on the same server, and gone afterwards.
@@ -180,13 +180,13 @@ pub(super) async fn check_free(url: &str, replace: bool) -> Result<(), String> {
     if !replace {
         return Err("there is something in this database already: restore into an empty one, or say --replace".into());
     }
-    let place = Place::reading(url).await.map_err(|error| plain(&error))?;
+    let place = Place::reading(url).await.map_err(|error| said(&error))?;
     let others = "SELECT COUNT(*) AS others FROM pg_stat_activity WHERE datname = current_database() \
                   AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
     let row = place.database().query_one_raw(Statement::from_string(place.engine(), others)).await;
     let others = row.and_then(|row| row.map_or(Ok(0), |row| row.try_get::<i64>("", "others")));
-    let others = others.map_err(|error| plain(&error));
-    place.close().await.map_err(|error| plain(&error))?;
+    let others = others.map_err(|error| said(&error));
+    place.close().await.map_err(|error| said(&error))?;
     match others? {
         0 => Ok(()),
         others => Err(format!("{others} other connections are open to the database; stop every server of it first")),
@@ -213,9 +213,9 @@ pub(super) async fn load(url: &str, path: &Path, replace: bool) -> Result<(), St
     drop(bar);
     loaded?;
     // Plans are made for tables as large as the engine knows them to be.
-    let place = Place::writing(url).await.map_err(|error| plain(&error))?;
+    let place = Place::writing(url).await.map_err(|error| said(&error))?;
     let looked = place.database().execute_unprepared("ANALYZE").await.map(drop);
-    place.close().await.and(looked).map_err(|error| plain(&error))
+    place.close().await.and(looked).map_err(|error| said(&error))
 }
 
 /// How many tables a dump has data of.

@@ -9,9 +9,9 @@ use crate::admin::{self, Memory, explain};
 use crate::bar;
 use crate::config::{Secret, Settings};
 use crate::console::warn;
-use crate::convert::plain;
 use crate::{private, tenants, verify};
 use ledger_core::database::{self, Purpose, let_go};
+use ledger_core::fault::said;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::known_schema;
 use std::io::Write;
@@ -187,7 +187,7 @@ async fn check_free(url: &str, place: &Path, replace: bool) -> Result<(), String
             place.display()
         ));
     }
-    if let_go(url, AT_ONCE).await.map_err(|error| plain(&error))? {
+    if let_go(url, AT_ONCE).await.map_err(|error| said(&error))? {
         return Ok(());
     }
     Err(format!("{} is served by another duet; end that one first", place.display()))
@@ -276,7 +276,7 @@ async fn from_file(
     let own = Secret::of(format!("sqlite:{}", draft.0.display()));
     let own = Settings { database: own, ..ready.settings.clone() };
     let ended = made_of_now(ready, &own, asked.verify).await?;
-    database::settle(&draft.0).map_err(|error| plain(&error))?;
+    database::settle(&draft.0).map_err(|error| said(&error))?;
     file.sync_all().map_err(failed)?;
     let aside = kept_aside(place).map_err(failed)?;
     std::fs::rename(&draft.0, place).and_then(|()| private::sync_folder(place)).map_err(failed)?;
@@ -308,7 +308,7 @@ fn kept_aside(place: &Path) -> std::io::Result<Option<PathBuf>> {
     if is_there {
         // All of it is in the file then, and what is there is never without its name. Where that is spoilt, it is kept as it is.
         if let Err(error) = database::settle(place) {
-            warn(&format!("{} is kept as it was found: {}", place.display(), plain(&error)));
+            warn(&format!("{} is kept as it was found: {}", place.display(), said(&error)));
         }
         std::fs::hard_link(place, &aside)?;
     }

@@ -201,7 +201,10 @@ impl Layer {
             Meaning::Unknown if written == "$schema" => {}
             Meaning::Unknown => {
                 let hint = keys::nearest(written).map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-                self.unknown.push(format!("{place}: {written} is not a known key{hint}"));
+                let told = format!("{place}: {written} is not a known key{hint}");
+                // A file may be of another release. Who types a key means it: a default would stand where something else was asked.
+                let are_faults = place == Place::CommandLine;
+                if are_faults { &mut self.faults } else { &mut self.unknown }.push(told);
             }
         }
     }

@@ -295,6 +295,9 @@ fn only_variables_that_are_ours_are_looked_at() {
             "{warnings:?}"
         );
     }
+    // What is typed is meant: nothing starts with a default in its place.
+    let refused = custom("{}", &[], &[("Database:Url", "postgres://elsewhere/duet")]).unwrap_err().to_string();
+    assert!(refused.contains("command line: Database:Url is not a known key"), "{refused}");
 }
 
 #[test]

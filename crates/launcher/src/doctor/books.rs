@@ -5,10 +5,10 @@ use crate::admin::{self, Memory, explain};
 use crate::backup::postgres;
 use crate::backup::stamp::{self, Stamp};
 use crate::config::Settings;
-use crate::convert::plain;
 use convert::Place;
 use ledger_core::clock::Clock;
 use ledger_core::database::{Purpose, file_of, let_go};
+use ledger_core::fault::said;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use std::path::Path;
 use std::time::Duration;
@@ -96,7 +96,7 @@ async fn of_file(settings: &Settings, file: &Path) -> Vec<Finding> {
     found.push(match let_go(settings.database.expose(), AT_ONCE).await {
         Ok(true) => Finding::good("locks", "nobody serves the books just now"),
         Ok(false) => Finding::good("locks", "one server serves the books"),
-        Err(error) => Finding::warning("locks", plain(&error), "see who may read the folder of the books"),
+        Err(error) => Finding::warning("locks", said(&error), "see who may read the folder of the books"),
     });
     let aside = left_aside(file);
     if let Some((count, bytes)) = aside {
@@ -126,7 +126,7 @@ fn left_aside(file: &Path) -> Option<(usize, u64)> {
 }
 
 async fn of_server(url: &str) -> Result<Vec<Finding>, String> {
-    let place = Place::reading(url).await.map_err(|error| plain(&error))?;
+    let place = Place::reading(url).await.map_err(|error| said(&error))?;
     let looked = async {
         let version = number(&place, "SELECT current_setting('server_version_num')::bigint / 10000 AS n").await?;
         let clock = number(&place, "SELECT extract(epoch FROM clock_timestamp())::bigint AS n").await?;
@@ -151,7 +151,7 @@ async fn of_server(url: &str) -> Result<Vec<Finding>, String> {
         Ok::<_, String>((version, here - clock, idle, waiting, unsafe_writes))
     };
     let looked = looked.await;
-    place.close().await.map_err(|error| plain(&error))?;
+    place.close().await.map_err(|error| said(&error))?;
     let (version, apart, idle, waiting, unsafe_writes) = looked?;
     let mut found = vec![if version < OLDEST {
         Finding::warning("version", format!("PostgreSQL {version} is older than {OLDEST}"), "upgrade PostgreSQL")
@@ -197,7 +197,7 @@ async fn of_server(url: &str) -> Result<Vec<Finding>, String> {
 async fn number(place: &Place, sql: &str) -> Result<i64, String> {
     let row = place.database().query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
     let number = row.and_then(|row| row.map_or(Ok(0), |row| row.try_get::<i64>("", "n")));
-    number.map_err(|error| plain(&error))
+    number.map_err(|error| said(&error))
 }
 
 fn age(stamp: Stamp) -> i64 {
