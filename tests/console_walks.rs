@@ -329,6 +329,45 @@ fn what_an_act_books_is_seen_before_it_is_done() {
     desk.is_quiet(&[]);
 }
 
+/// What is posted is changed when somebody says so, with what that books before them; a line that names no tax is told of.
+#[test]
+fn what_is_posted_is_changed_by_who_means_it() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-invoices/new");
+    desk.pick("[name=partyId]", "berg");
+    for (name, value) in [("description", "Advice"), ("quantity", "1"), ("unitPrice", "100")] {
+        browser.fill(&format!(".grid [name={name}]"), value);
+    }
+    browser.wait("document.querySelector('#no-tax')?.textContent.includes('line 1.')");
+    desk.press("#posted");
+    browser.wait(&format!("document.querySelector('.entry') && {THERE}"));
+    let was = desk.record();
+    desk.press("#edit");
+    browser.wait(&format!("location.pathname.endsWith('/edit') && {THERE}"));
+    browser.fill(".grid [name=quantity]", "2");
+    desk.press("#save");
+    browser.wait("document.querySelectorAll('dialog .postings tbody tr').length > 1");
+    // Whoever answers without looking changes nothing.
+    assert_eq!(browser.run("return document.activeElement.matches('dialog button[type=button]')"), json!(true));
+    desk.press("dialog button[type=button]");
+    browser.wait("!document.querySelector('dialog') && location.pathname.endsWith('/edit')");
+    desk.press("#save");
+    desk.press("dialog button.grave");
+    browser.wait(&format!("!location.pathname.endsWith('/edit') && {THERE}"));
+    let now = desk.record();
+    assert_eq!((&was["version"], &now["version"]), (&json!(1), &json!(2)));
+    assert_eq!(now["total"].to_string(), "200.00", "{now}");
+    // What the books do not know of is nobody's question.
+    desk.press("#edit");
+    browser.wait(&format!("location.pathname.endsWith('/edit') && {THERE}"));
+    browser.fill("[name=reference]", "As told by telephone");
+    desk.press("#save");
+    browser.wait(&format!("!location.pathname.endsWith('/edit') && {THERE}"));
+    assert_eq!(desk.record()["reference"], "As told by telephone");
+}
+
 /// A record that is gone is called what it was wherever it is named, and can be looked at.
 #[test]
 fn what_is_gone_is_shown_as_it_was() {

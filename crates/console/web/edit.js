@@ -1,6 +1,6 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
-import { Refused, ask, company, newKey } from "./api.js";
+import { Refused, ask, company, list, newKey } from "./api.js";
 import { unitOf } from "./currencies.js";
 import { Decimal, write } from "./decimal.js";
 import { dialog, explain, fault, tell } from "./dialog.js";
@@ -8,7 +8,7 @@ import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
 import { h, later, replace } from "./dom.js";
 import { Form } from "./form.js";
 import { amount, date, money, shown, time, today } from "./format.js";
-import { currency, knowCompanies, noun } from "./frame.js";
+import { currency, knowCompanies, may, noun } from "./frame.js";
 import { merge } from "./merge.js";
 import { called, remember } from "./names.js";
 import { heading, postings, trailTo, waiting } from "./parts.js";
@@ -56,6 +56,13 @@ function withoutOldTax(body, before) {
   return body;
 }
 
+/** Lines that name no tax, where there are taxes: a free line has none unless somebody chooses it. */
+function withoutTax(lines, hasTaxes) {
+  const bare = (lines ?? []).flatMap((line, at) => ("taxCodeId" in line && line.taxCodeId === null ? [at + 1] : []));
+  if (!hasTaxes || bare.length === 0) return null;
+  return h("p", { class: "note small", id: "no-tax" }, t("No tax on line {lines}. Choose a tax code where there is to be tax.", { lines: bare.join(", ") }));
+}
+
 export function totals(record, unit) {
   const row = (name, value, isSum) =>
     value === null || value === undefined || (!isSum && value.isZero)
@@ -75,15 +82,21 @@ export function totals(record, unit) {
   );
 }
 
+/** Whether there is any record of a resource, as far as the reader may see. */
+const there = async (segment) =>
+  may(`${noun(segment)}.view`) && (await list(segment, { pageSize: 1, fields: "id" }, { quiet: true })).items.length > 0;
+
 /** `taken` is a draft of this form that was kept, where the reader goes on with it. */
 export async function editView(main, segment, id, taken = null) {
   const known = RESOURCES[segment];
   replace(main, waiting());
   const isNew = id === null;
-  const [schema, found, inForce] = await Promise.all([
+  const [schema, found, inForce, hasTaxes] = await Promise.all([
     bodyOf(`${known.stem}${isNew ? "Create" : "Update"}`),
     isNew ? null : ask("GET", `/${segment}/${id}`),
     segment === "locks" ? lockInForce() : null,
+    // Documents with lines of goods are taxed where the company knows taxes.
+    known.customer || known.supplier ? there("tax-codes") : false,
   ]);
   if (schema === null)
     return void replace(main, heading(label(known.stem)), h("p", {}, t("This cannot be changed; what is there stays.")));
@@ -188,6 +201,7 @@ export async function editView(main, segment, id, taken = null) {
         h("h2", {}, t("What it comes to")),
         totals(data, unit),
         data.dueDate ? h("p", { class: "quiet" }, t("Due on {date}", { date: date(data.dueDate) })) : null,
+        withoutTax(data.lines, hasTaxes),
         data.postings?.length > 0
           ? [h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book"))]
           : h("p", { class: "quiet small" }, t("Nothing is booked by it.")),
@@ -225,11 +239,18 @@ export async function editView(main, segment, id, taken = null) {
   const soon = later(250, rehearse);
   const look = () => known.isDocument && soon();
 
+  /** What a change of what is posted already books anew; what is wrong with it is said when it is saved. */
+  const rebooked = async (body) => {
+    if (!known.isDocument || isDraft) return [];
+    const { data } = await ask(method, address, { query: { dryRun: "true" }, body, quiet: true }).catch(() => ({ data: {} }));
+    return data.postings ?? [];
+  };
+
   let key = newKey();
   let said = null;
   const save = async (status, merged = null, than = null) => {
     const body = merged ? dressed(merged, status, than) : read(status);
-    if (!(await sure(segment, body, inForce))) return;
+    if (!(await sure(segment, body, inForce, await rebooked(body)))) return;
     const text = write(body);
     if (said !== null && said !== text) key = newKey();
     said = text;

@@ -347,4 +347,10 @@ export const MORE = {
   "Debit {debit} · Credit {credit}": "Soll {debit} · Haben {credit}",
   "Difference {amount}": "Differenz {amount}",
   "Tax that comes back": "Erstattung (Vorsteuerüberhang)",
+  "Change what is booked?": "Gebuchtes ändern?",
+  "It is posted already. What stands in the ledger stays there; this is booked beside it:":
+    "Es ist schon gebucht. Was im Hauptbuch steht, bleibt dort; dies wird dazu gebucht:",
+  "Change it": "Ändern",
+  "No tax on line {lines}. Choose a tax code where there is to be tax.":
+    "Keine Steuer in Zeile {lines}. Wählen Sie einen Steuerschlüssel, wo Steuer anfällt.",
 };

@@ -4,6 +4,8 @@ import { list } from "./api.js";
 import { dialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { date } from "./format.js";
+import { currency } from "./frame.js";
+import { postings } from "./parts.js";
 import { label, t } from "./texts.js";
 
 const LOCKS = [
@@ -70,8 +72,22 @@ const mayDoAll = () =>
     cancel: t("Choose rights"),
   });
 
-/** Whether the reader means it, where that is asked. `before` is what it takes the place of. */
-export async function sure(segment, body, before) {
+/** What is posted is not rewritten: the books get what takes it back and what takes its place. */
+const changesBooks = (booked) => {
+  const title = t("This will book");
+  return question({
+    title: t("Change what is booked?"),
+    body: [
+      h("p", {}, t("It is posted already. What stands in the ledger stays there; this is booked beside it:")),
+      postings(booked, currency(), title),
+    ],
+    confirm: t("Change it"),
+  });
+};
+
+/** Whether the reader means it, where that is asked. `before` is what it takes the place of, `booked` what it books. */
+export async function sure(segment, body, before, booked) {
+  if (booked.length > 0) return changesBooks(booked);
   if (segment === "api-keys") return body.scopes?.length > 0 || mayDoAll();
   if (segment === "locks") return isMeant(body, before);
   return true;
