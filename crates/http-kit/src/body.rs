@@ -9,6 +9,9 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use ledger_core::error::Error;
 use std::error::Error as Cause;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
 
 /// As long as a log-in may be: nobody unknown makes us hold more.
 pub const LONGEST_LOGIN: usize = 16 << 10;
@@ -31,10 +34,67 @@ enum Short {
     BrokeOff(axum::Error),
 }
 
-async fn whole(mut body: Body, limit: usize) -> Result<Bytes, Short> {
+/// A body, and what of it is there already.
+pub struct Begun {
+    there: BytesMut,
+    rest: Body,
+    broke_off: Option<axum::Error>,
+}
+
+impl From<Body> for Begun {
+    fn from(rest: Body) -> Self {
+        Self { there: BytesMut::new(), rest, broke_off: None }
+    }
+}
+
+impl Begun {
+    /// Takes what has come, and waits for nothing. Of whoever is not known yet that is no more than a log-in may be, and what
+    /// came along with the last of it.
+    pub async fn of(headers: &HeaderMap, body: Body) -> Self {
+        let mut begun = Self::from(body);
+        // Whoever waits to be asked for a body is asked once they are known.
+        if headers.contains_key(header::EXPECT) {
+            return begun;
+        }
+        poll_fn(|context| {
+            while !begun.is_whole() && begun.there.len() < LONGEST_LOGIN {
+                match Pin::new(&mut begun.rest).poll_frame(context) {
+                    Poll::Ready(Some(Ok(frame))) => {
+                        frame.into_data().iter().for_each(|data| begun.there.extend_from_slice(data));
+                    }
+                    Poll::Ready(Some(Err(error))) => {
+                        begun.broke_off = Some(error);
+                        break;
+                    }
+                    Poll::Ready(None) => {
+                        begun.rest = Body::empty();
+                        break;
+                    }
+                    Poll::Pending => break,
+                }
+            }
+            Poll::Ready(())
+        })
+        .await;
+        begun
+    }
+
+    /// Whether nothing more comes.
+    pub fn is_whole(&self) -> bool {
+        self.broke_off.is_none() && HttpBody::is_end_stream(&self.rest)
+    }
+}
+
+async fn whole(body: impl Into<Begun>, limit: usize) -> Result<Bytes, Short> {
     // What is announced is not believed: room is made for what has come.
-    let mut bytes = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    let Begun { there: mut bytes, mut rest, broke_off } = body.into();
+    if bytes.len() > limit {
+        return Err(Short::TooLong);
+    }
+    if let Some(error) = broke_off {
+        return Err(Short::BrokeOff(error));
+    }
+    while let Some(frame) = rest.frame().await {
         if let Ok(data) = frame.map_err(Short::BrokeOff)?.into_data() {
             if bytes.len() + data.len() > limit {
                 return Err(Short::TooLong);
@@ -46,7 +106,7 @@ async fn whole(mut body: Body, limit: usize) -> Result<Bytes, Short> {
 }
 
 /// A JSON body within a limit.
-pub async fn json(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Failure> {
+pub async fn json(headers: &HeaderMap, body: impl Into<Begun>, limit: usize) -> Result<Bytes, Failure> {
     must_be_json(headers)?;
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: u64| length > limit as u64) {
@@ -60,8 +120,8 @@ pub async fn json(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes
 }
 
 /// The same where the body may be left out: a request without one needs no media type either.
-pub(crate) async fn optional_json(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Failure> {
-    let none = HttpBody::is_end_stream(&body) && !headers.contains_key(header::CONTENT_TYPE);
+pub(crate) async fn optional_json(headers: &HeaderMap, body: Begun, limit: usize) -> Result<Bytes, Failure> {
+    let none = body.there.is_empty() && body.is_whole() && !headers.contains_key(header::CONTENT_TYPE);
     if none { Ok(Bytes::new()) } else { json(headers, body, limit).await }
 }
 
@@ -110,7 +170,7 @@ pub fn must_be_json(headers: &HeaderMap) -> Result<(), Failure> {
 mod tests {
     use super::*;
     use axum::http::HeaderValue;
-    use futures_util::stream;
+    use futures_util::{StreamExt, stream};
 
     fn headers(value: &'static str) -> HeaderMap {
         [(header::CONTENT_TYPE, HeaderValue::from_static(value))].into_iter().collect()
@@ -127,6 +187,29 @@ mod tests {
         ] {
             assert_eq!(must_be_json(&headers(value)).is_ok(), good, "{value}");
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_there_is_taken_and_nothing_is_waited_for() {
+        let plain = HeaderMap::new();
+        let come = |body| Begun::of(&plain, body);
+        let of = |there: Vec<Result<&'static str, axum::Error>>| Body::from_stream(stream::iter(there));
+        let begun = come(of(vec![Ok("12"), Ok("34")])).await;
+        assert!(begun.is_whole() && begun.there == "1234");
+        assert!(come(Body::from("12")).await.is_whole() && come(Body::empty()).await.is_whole());
+        let waits = Body::from_stream(stream::iter([Ok::<_, axum::Error>("12")]).chain(stream::pending()));
+        let begun = come(waits).await;
+        assert!(!begun.is_whole() && begun.there == "12");
+        let asked = [(header::EXPECT, HeaderValue::from_static("100-continue"))].into_iter().collect();
+        assert!(Begun::of(&asked, of(vec![Ok("12")])).await.there.is_empty());
+        // Nobody unknown makes us hold much, and what broke off is told by whoever reads on.
+        let long = "x".repeat(LONGEST_LOGIN).leak();
+        let begun = come(of(vec![Ok(long), Ok("more")])).await;
+        assert_eq!((begun.is_whole(), begun.there.len()), (false, LONGEST_LOGIN));
+        let begun = come(of(vec![Ok("12"), Err(axum::Error::new(TooSlow))])).await;
+        assert!(!begun.is_whole());
+        let told = json(&headers("application/json"), begun, 99).await;
+        assert_eq!(told.map_err(|failure| failure.status.as_u16()), Err(408));
     }
 
     #[tokio::test]

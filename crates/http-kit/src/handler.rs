@@ -1,6 +1,6 @@
 //! The handlers, once for every resource and both dialects.
 
-use crate::body;
+use crate::body::{self, Begun};
 use crate::dialect::{CompanyIn, Dialect};
 use crate::failure::Failure;
 use crate::quota::{Quota, Quotas};
@@ -31,6 +31,7 @@ use ledger_core::resource::registry::{answering, registry};
 use ledger_core::security::{self, Event, Who};
 use signing_in::{accept, login};
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -246,6 +247,16 @@ const fn kind(media: Media) -> &'static str {
     }
 }
 
+/// Who a token or a key says that asks, as of now.
+async fn asker(
+    shell: &Shell,
+    (token, company, address): (&str, Option<&str>, Option<IpAddr>),
+) -> Result<Principal, Failure> {
+    let asker = shell.ledger.authenticate(token, company, address);
+    let asker = tokio::time::timeout(shell.limits.request, asker).await;
+    Ok(asker.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??)
+}
+
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
@@ -259,7 +270,9 @@ async fn answer<D: Dialect>(
     }
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
-    // Before the body: nobody unknown makes us read a megabyte.
+    let body = Begun::of(&parts.headers, body).await;
+    let came_whole = body.is_whole();
+    // Before the rest of the body: nobody unknown makes us read a megabyte.
     let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
     let parameter = |name: &str| path.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
     let named = business::<D>(resource, &parts, parameter("businessId"));
@@ -268,10 +281,7 @@ async fn answer<D: Dialect>(
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
     seen.claims = true;
     seen.business = of_company.and_then(BusinessId::parse);
-    let principal = match tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await {
-        Ok(principal) => principal?,
-        Err(_) => return Err(Error::Unavailable(Unavailable::Overloaded).into()),
-    };
+    let principal = asker(shell, (token, of_company, address)).await?;
     seen.principal = Some(principal.clone());
     seen.quota = shell.quotas.take(principal.caller());
     if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
@@ -291,13 +301,9 @@ async fn answer<D: Dialect>(
         BodyNeed::Optional => body::optional_json(&parts.headers, body, shell.limits.body).await?.to_vec(),
         BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
-    // It ended when its sender liked: who they are is asked as of now.
-    let principal = if need == BodyNeed::None {
-        principal
-    } else {
-        let again = tokio::time::timeout(patience, shell.ledger.authenticate(token, of_company, address)).await;
-        again.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??
-    };
+    // What was not there yet ended when its sender liked: who they are is asked as of now.
+    let as_of_now = need == BodyNeed::None || came_whole;
+    let principal = if as_of_now { principal } else { asker(shell, (token, of_company, address)).await? };
     let mut query = request::query(&parts)?;
     query.extend(Some(("format".to_owned(), "csv".to_owned())).filter(|_| form == Media::Csv));
     let listens = resource.awaited(verb).is_some() && request::listens(&parts.headers);
