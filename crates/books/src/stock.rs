@@ -243,6 +243,7 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
             cx.keep(|desk| desk.move_stock(now, moved))?;
         }
     }
+    drop_evenings(cx, &plan.changes).await?;
     for change in plan.changes {
         for fact in change.new {
             let own = fact.document_id == RecordId::default();
@@ -261,15 +262,6 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
         for cost in change.costs {
             cx.keep(|desk| desk.stands(cost.into()))?;
         }
-        if let Some(from) = change.dropped_from {
-            cx.flush().await?;
-            stock_snapshots::Entity::delete_many()
-                .filter(stock_snapshots::Column::BusinessId.eq(row.business_id))
-                .filter(stock_snapshots::Column::ItemId.eq(change.state.item_id))
-                .filter(stock_snapshots::Column::Date.gte(from))
-                .exec(&cx.db)
-                .await?;
-        }
         for snapshot in change.snapshots {
             cx.keep(|desk| desk.stands(Standing::Snapshot(snapshot)))?;
         }
@@ -281,6 +273,29 @@ pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan) -> Result<()>
         adjusting::post(cx, row, change.rest, &mut waits).await?;
     }
     waits.keep(cx, row).await
+}
+
+/// Takes out the evenings of items that are no longer so, those of one day for all items together.
+async fn drop_evenings(cx: &Cx<'_>, changes: &[Change]) -> Result<()> {
+    let mut dropped: BTreeMap<Day, Vec<RecordId>> = BTreeMap::new();
+    for change in changes {
+        if let Some(from) = change.dropped_from {
+            dropped.entry(from).or_default().push(change.state.item_id);
+        }
+    }
+    if dropped.is_empty() {
+        return Ok(());
+    }
+    cx.flush().await?;
+    for (from, items) in dropped {
+        stock_snapshots::Entity::delete_many()
+            .filter(stock_snapshots::Column::BusinessId.eq(cx.business_id()?))
+            .filter(among(cx, stock_snapshots::Column::ItemId, items))
+            .filter(stock_snapshots::Column::Date.gte(from))
+            .exec(&cx.db)
+            .await?;
+    }
+    Ok(())
 }
 
 /// What the lists of documents look up of a movement.
@@ -544,14 +559,20 @@ async fn begun(
             None => unknown.push(*item),
         }
     }
-    let rows = match unknown[..] {
-        [] => Vec::new(),
-        [one] => stock::Entity::find_by_id((cx.business_id()?, one)).one(&cx.db).await?.into_iter().collect(),
-        _ => {
-            let of_company = stock::Entity::find().filter(stock::Column::BusinessId.eq(cx.business_id()?));
-            of_company.filter(among(cx, stock::Column::ItemId, unknown)).models(&cx.db).await?
-        }
+    if !named.is_empty() {
+        cx.flush().await?;
+    }
+    let standing = async {
+        Ok(match unknown[..] {
+            [] => Vec::new(),
+            [one] => stock::Entity::find_by_id((cx.business_id()?, one)).one(&cx.db).await?.into_iter().collect(),
+            _ => {
+                let of_company = stock::Entity::find().filter(stock::Column::BusinessId.eq(cx.business_id()?));
+                of_company.filter(among(cx, stock::Column::ItemId, unknown)).models(&cx.db).await?
+            }
+        })
     };
+    let (rows, of_lines) = cx.db.together(standing, facts::of_lines(cx, named, None)).await?;
     begun.extend(rows.into_iter().map(|row| (row.item_id, Begun { state: Some(row), ..Begun::default() })));
     let may_be_due = |begun: &Begun| begun.state.as_ref().is_some_and(|state| change::may_keep_an_evening(state, date));
     let due: Vec<RecordId> = begun.iter().filter(|(_, begun)| may_be_due(begun)).map(|(item, _)| *item).collect();
@@ -568,11 +589,8 @@ async fn begun(
             begun.entry(item).or_default().snapshot = Some(place);
         }
     }
-    if !named.is_empty() {
-        cx.flush().await?;
-        for (item, known) in facts::of_lines(cx, named, None).await? {
-            begun.entry(item).or_default().named = known;
-        }
+    for (item, known) in of_lines {
+        begun.entry(item).or_default().named = known;
     }
     Ok(begun)
 }

@@ -43,10 +43,8 @@ pub(crate) async fn tell(cx: &Cx<'_>) -> Result<()> {
     for row in rows {
         by_kind.entry(row.kind).or_default().push(row);
     }
-    let mut whole = HashMap::new();
-    for (kind, rows) in by_kind {
-        whole.extend(Box::pin(of_kind(cx, kind, rows)).await?);
-    }
+    let of_kinds = by_kind.into_iter().map(|(kind, rows)| of_kind(cx, kind, rows));
+    let mut whole: HashMap<RecordId, Shown> = cx.db.all_together(of_kinds).await?.into_iter().flatten().collect();
     for touch in touched {
         let after =
             whole.remove(&touch.id).ok_or_else(|| Error::internal("a document was touched that there is not"))?;

@@ -109,7 +109,8 @@ impl Pool {
                 Some((link, then)) if then != met || link.is_spent().is_some() => {}
                 Some(idle) => break idle,
                 None => {
-                    let opened = inner.health.while_here(Link::open(&inner.target, inner.longest)).await;
+                    // To connect takes a lot of room, and hardly ever happens: nobody who asks holds it.
+                    let opened = Box::pin(inner.health.while_here(Link::open(&inner.target, inner.longest))).await;
                     break (opened.inspect_err(|_| inner.health.suspect())?, met);
                 }
             }
@@ -235,6 +236,11 @@ impl Pool {
     /// So many rows at most, by whichever connection is free.
     pub async fn query_some(&self, asked: Statement, most: usize) -> Result<Answer, Fault> {
         self.lease().await?.query_some(asked, most).await
+    }
+
+    /// All legs of a flight, in their order, by whichever connection is free.
+    pub async fn send(&self, legs: Vec<Leg>) -> Result<Answers, Fault> {
+        self.lease().await?.send(legs).await
     }
 }
 

@@ -8,6 +8,7 @@
 //! `postgres`.
 
 mod alike;
+mod known;
 pub mod lane;
 mod line;
 mod meanwhile;
@@ -16,6 +17,7 @@ mod postgres;
 pub mod rows;
 mod sqlite;
 mod standing;
+mod together;
 mod writer;
 
 use ::schema::reader::Snapshot;
@@ -374,6 +376,15 @@ impl Reads {
         match self {
             Self::Sqlite(reads) => Self::Sqlite(reads.until(end)),
             Self::Postgres(reads) => Self::Postgres(reads.until(end)),
+        }
+    }
+
+    /// Those of one who asks: what they ask at once goes in one flight.
+    #[must_use]
+    pub fn of_one(&self) -> Self {
+        match self {
+            Self::Sqlite(reads) => Self::Sqlite(reads.clone()),
+            Self::Postgres(reads) => Self::Postgres(reads.of_one()),
         }
     }
 

@@ -3,8 +3,10 @@
 //! Owns: what each is used for, that the schema is changed by one process at a time, and that the engine knows how large
 //! tables have become.
 
+use super::known::{Known, only_reads};
 use super::rows::{Step, sent};
 use super::standing::{Ill, Part, Standing, Trying};
+use super::together::{Asked, Together};
 use super::{Answered, Committing, DatabaseOptions, Duty, ROWS_READ};
 use crate::client;
 use answers::{Answer, Answers};
@@ -29,6 +31,8 @@ pub struct Reads {
     pool: Pool,
     until: Option<Instant>,
     noting: Noting,
+    /// What one who asks by these asks at once; nobody's of those that everybody has.
+    together: Option<Arc<Together>>,
 }
 
 /// A transaction, or a snapshot.
@@ -39,6 +43,9 @@ pub struct Session {
     batch: String,
     until: Option<Instant>,
     noting: Noting,
+    /// What was answered so far where something is written; who only reads asks little twice.
+    known: Option<Known>,
+    together: Together,
 }
 
 /// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
@@ -130,11 +137,11 @@ impl Engine {
     }
 
     pub fn reads(&self) -> Reads {
-        Reads { pool: self.0.reads.clone(), until: None, noting: self.noting(Part::Reading) }
+        Reads { pool: self.0.reads.clone(), until: None, noting: self.noting(Part::Reading), together: None }
     }
 
     pub fn door(&self) -> Reads {
-        Reads { pool: self.0.door.clone(), until: None, noting: self.noting(Part::Reading) }
+        Reads { pool: self.0.door.clone(), until: None, noting: self.noting(Part::Reading), together: None }
     }
 
     pub fn writer(&self) -> Writer {
@@ -263,6 +270,27 @@ impl Reads {
         self.pool.most()
     }
 
+    /// Those of one who asks.
+    pub fn of_one(&self) -> Self {
+        Self { together: Some(Arc::default()), ..self.clone() }
+    }
+
+    pub(super) fn together(&self) -> Option<&Together> {
+        self.together.as_deref()
+    }
+
+    /// Whoever asks outside a transaction may be answered otherwise each time.
+    async fn ask(&self, question: Statement) -> Result<Answer, DbErr> {
+        match self.together().filter(|together| together.is_open() && only_reads(&question.sql)) {
+            Some(together) => self.ask_beside(together, question).await,
+            None => self.ask_alone(question).await,
+        }
+    }
+
+    /// Nothing is kept of what was answered.
+    #[expect(clippy::unused_self, reason = "a session keeps something")]
+    const fn forget(&self) {}
+
     /// How many are lent just now.
     pub fn used(&self) -> usize {
         self.pool.lent()
@@ -271,7 +299,14 @@ impl Reads {
     pub async fn snapshot(&self) -> Result<Session, DbErr> {
         // To connect takes a lot of room, and hardly ever happens.
         let lease = Box::pin(by(self.until, async { Ok(self.pool.snapshot().await?) })).await?;
-        Ok(Session { lease, batch: String::new(), until: self.until, noting: self.noting.clone() })
+        Ok(Session {
+            lease,
+            batch: String::new(),
+            until: self.until,
+            noting: self.noting.clone(),
+            known: None,
+            together: Together::default(),
+        })
     }
 }
 
@@ -280,9 +315,41 @@ impl Session {
         &self.batch
     }
 
+    /// A question whose answer may be known, and which may go with others.
+    async fn ask(&self, question: Statement) -> Result<Answer, DbErr> {
+        if !only_reads(&question.sql) {
+            self.forget();
+            return self.ask_alone(question).await;
+        }
+        if let Some(answer) = self.known.as_ref().and_then(|known| known.answer(&question)) {
+            return Ok(answer);
+        }
+        let kept = self.known.as_ref().map(|known| (known, question.clone()));
+        let answer = match &self.together {
+            together if together.is_open() => self.ask_beside(together, question).await?,
+            _ => self.ask_alone(question).await?,
+        };
+        if let Some((known, question)) = kept {
+            known.keep(question, &answer);
+        }
+        Ok(answer)
+    }
+
+    pub(super) const fn together(&self) -> &Together {
+        &self.together
+    }
+
+    /// Something is done that may change what was answered.
+    fn forget(&self) {
+        self.known.iter().for_each(Known::forget);
+    }
+
     /// Sends all legs of a flight, in their order, and answers what the last of them is answered.
     pub async fn send(&self, legs: Vec<Leg>) -> Result<Vec<QueryResult>, DbErr> {
         self.noting.goes_on()?;
+        if !legs.is_empty() {
+            self.forget();
+        }
         let sent = async { Ok(self.lease.send(legs).await?) };
         let answers = self.noting.of(by(self.until, sent).await)?;
         Ok(read(answers)?.pop().unwrap_or_default())
@@ -308,7 +375,11 @@ impl Writer {
         let begun = self.0.begin_asking(&named, asked).await;
         let (lease, answers) = begun.inspect_err(|fault| self.1.fault(fault))?;
         let answers = self.1.of(answers.map_err(DbErr::from).and_then(read));
-        Ok((Session { lease, batch, until: None, noting: self.1.clone() }, answers))
+        let known = Some(Known::default());
+        Ok((
+            Session { lease, batch, until: None, noting: self.1.clone(), known, together: Together::default() },
+            answers,
+        ))
     }
 
     /// Commits, with what is written last.
@@ -342,6 +413,44 @@ impl Writer {
 /// Statements of both go to what they hold, and are waited for as long as was said.
 macro_rules! statements_go_to {
     ($type:ty, $inner:ident) => {
+        impl $type {
+            /// A question that goes by itself.
+            async fn ask_alone(&self, question: Statement) -> Result<Answer, DbErr> {
+                let answer = async { Ok(self.$inner.query_some(question, ROWS_READ).await?) };
+                self.noting.of(by(self.until, answer).await)
+            }
+
+            /// Asks a question that goes with those beside it.
+            async fn ask_beside(&self, together: &Together, question: Statement) -> Result<Answer, DbErr> {
+                let (taken, answered) = together.add(question).await;
+                if !taken.is_empty() {
+                    self.fly(taken).await;
+                }
+                answered.await.unwrap_or_else(|_| Err(Fault::given_up().into()))
+            }
+
+            /// Asks all of them in one flight, and tells each what came of its own.
+            async fn fly(&self, asked: Vec<Asked>) {
+                let (questions, waiting): (Vec<Statement>, Vec<_>) = asked.into_iter().unzip();
+                let legs = questions.into_iter().map(Leg::Statement).collect();
+                let sent = async { Ok(self.$inner.send(legs).await?) };
+                match self.noting.of(by(self.until, sent).await) {
+                    Ok(answers) => {
+                        for (answer, waits) in answers.into_iter().zip(waiting) {
+                            let _gone = waits.send(Ok(answer));
+                        }
+                    }
+                    Err(error) => {
+                        let fault = Fault::within(&error).cloned();
+                        for waits in waiting {
+                            let told = fault.clone().map_or_else(|| DbErr::Custom(error.to_string()), DbErr::from);
+                            let _gone = waits.send(Err(told));
+                        }
+                    }
+                }
+            }
+        }
+
         #[async_trait::async_trait]
         impl ConnectionTrait for $type {
             fn get_database_backend(&self) -> DbBackend {
@@ -350,21 +459,21 @@ macro_rules! statements_go_to {
 
             async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
                 self.noting.goes_on()?;
+                self.forget();
                 self.noting.of(by(self.until, self.$inner.execute_raw(statement)).await)
             }
 
             async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
                 self.noting.goes_on()?;
+                self.forget();
                 self.noting.of(by(self.until, self.$inner.execute_unprepared(sql)).await)
             }
 
             async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-                self.noting.goes_on()?;
-                self.noting.of(by(self.until, self.$inner.query_one_raw(statement)).await)
+                self.answer(statement).await?.into_result()
             }
 
             async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-                self.noting.goes_on()?;
                 self.answer(statement).await?.into_results()
             }
         }
@@ -373,8 +482,7 @@ macro_rules! statements_go_to {
         impl Answers for $type {
             async fn answer(&self, question: Statement) -> Result<Answer, DbErr> {
                 self.noting.goes_on()?;
-                let answer = async { Ok(self.$inner.query_some(question, ROWS_READ).await?) };
-                self.noting.of(by(self.until, answer).await)
+                self.ask(question).await
             }
         }
     };

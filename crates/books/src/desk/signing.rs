@@ -41,11 +41,25 @@ impl Desk {
     pub async fn flush(&self, connection: &impl Puts) -> Result<()> {
         self.check_current()?;
         self.writes_itself();
-        let Gathered { steps, mut moved, written, .. } = self.gather(connection.get_database_backend())?;
+        let Gathered { mut steps, mut moved, written, .. } = self.gather(connection.get_database_backend())?;
+        // Where the books stand then goes along, unless it has to be asked for first.
+        let goes_along = self.knows_all_of(&moved);
+        if goes_along {
+            steps.push(Step::Rows(self.heads(connection, &mut moved).await?));
+        }
         connection.send(steps).await.map_err(repeats::refused)?;
         self.inner().written.extend(written);
-        let heads = self.heads(connection, &mut moved).await?;
-        Ok(connection.put(vec![heads]).await?)
+        if !goes_along {
+            let heads = self.heads(connection, &mut moved).await?;
+            connection.put(vec![heads]).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the books of all companies are open whose sums moved, and those of the installation are none of them.
+    fn knows_all_of(&self, moved: &Moved) -> bool {
+        let inner = self.inner();
+        moved.0.keys().all(|company| company.is_some_and(|company| inner.confirmed.contains(&company)))
     }
 
     /// Writes what is pending, and seals what was written otherwise. Answers what is to be written last, without which
@@ -69,8 +83,9 @@ impl Desk {
             all.extend(written);
             all
         };
-        writing::settle(connection, (&self.seals, &mut moved), (of, &written), touched).await?;
-        Ok(Last { steps: vec![Step::Rows(self.heads(connection, &mut moved).await?)], is_all: false })
+        let (_, mut steps) = writing::settle(connection, (&self.seals, &mut moved), (of, &written), touched).await?;
+        steps.push(Step::Rows(self.heads(connection, &mut moved).await?));
+        Ok(Last { steps, is_all: false })
     }
 
     /// Why what was written last was refused.
@@ -95,7 +110,9 @@ impl Desk {
         let mut tables = BTreeMap::new();
         for of in [Of::Batch(&batch), Of::Migrations(&left.signed)] {
             let touched = connection.query_all_raw(of.taking(connection.get_database_backend())).await?;
-            tables = writing::settle(connection, (&self.seals, &mut moved), (of, &none), touched).await?;
+            let steps;
+            (tables, steps) = writing::settle(connection, (&self.seals, &mut moved), (of, &none), touched).await?;
+            connection.send(steps).await?;
         }
         // What it wrote itself has its seals.
         writing::forget_notes(connection).await?;

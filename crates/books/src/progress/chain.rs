@@ -8,7 +8,7 @@ use crate::money::Quantity;
 use answers::Ask;
 use schema::tables::{Stage, progress};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use words::sown::{Fault, sown};
 
 /// The lines of a document, and those of the notes that follow an order.
@@ -61,7 +61,8 @@ impl Chain {
 
 /// Lines by their identifiers, with all that is on the desk already.
 pub async fn of_lines(cx: &Cx<'_>, ids: impl IntoIterator<Item = RecordId>) -> Result<HashMap<RecordId, Line>> {
-    let ids: HashSet<RecordId> = ids.into_iter().collect();
+    // In their order: who asks again is answered as before.
+    let ids: BTreeSet<RecordId> = ids.into_iter().collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
     }

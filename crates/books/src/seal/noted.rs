@@ -6,10 +6,10 @@
 
 use super::Seals;
 use super::tables::{self, Kind, Table, bytes_of};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ids::{BusinessId, counted};
 use sea_orm::sea_query::{Alias, Condition, Query};
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, QueryResult, Statement, Value};
+use sea_orm::{DbBackend, DbErr, QueryResult, Statement, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -119,13 +119,9 @@ pub(super) fn read_back(kind: Kind, text: &str) -> Option<Value> {
     }
 }
 
-/// Forgets what is noted under a condition.
-pub(super) async fn forget(connection: &impl ConnectionTrait, which: Condition) -> Result<()> {
-    connection
-        .execute(Query::delete().from_table(Alias::new("touched")).cond_where(which))
-        .await
-        .map_err(Error::from)?;
-    Ok(())
+/// What forgets what is noted under a condition.
+pub(super) fn forgetting(engine: DbBackend, which: Condition) -> Statement {
+    engine.build(Query::delete().from_table(Alias::new("touched")).cond_where(which))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::proof::Rows as Walk;
 use super::sums::{Moved, Sum};
 use super::tables::{Table, Whose, kept as kept_seal, salt, table};
 use crate::database::Session;
-use crate::database::rows::{Kept, Rows};
+use crate::database::rows::{Kept, Rows, Step};
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use crate::security;
@@ -127,18 +127,19 @@ impl Of<'_> {
     }
 }
 
-/// Seals what was touched without its seal, as it was taken from what is noted. What was `written` with its seal and not touched since is known. What somebody else changed before is not sealed, and stays in the sums as it
-/// was: every proof tells it. How many rows of each table were touched is answered.
+/// Seals what was touched without its seal, as it was taken from what is noted. What was `written` with its seal and not touched
+/// since is known. What somebody else changed before is not sealed, and stays in the sums as it was: every proof tells it. How
+/// many rows of each table were touched is answered, and what is to be written before the commit.
 pub async fn settle(
     connection: &impl Answers,
     (seals, moved): (&Seals, &mut Moved),
     (of, written): (Of<'_>, &Written),
     taken: Vec<QueryResult>,
-) -> Result<BTreeMap<String, usize>> {
+) -> Result<(BTreeMap<String, usize>, Vec<Step>)> {
     let touched = noted::read(taken)?;
-    let (mut tables, mut sealed_again) = (BTreeMap::new(), false);
+    let (mut tables, mut steps) = (BTreeMap::new(), Vec::new());
     if touched.is_empty() {
-        return Ok(tables);
+        return Ok((tables, steps));
     }
     let (salt, rows): (_, Vec<_>) = (salt()?, touched.iter().collect());
     for of_table in rows.chunk_by(|left, right| left.0.0 == right.0.0) {
@@ -146,27 +147,28 @@ pub async fn settle(
             tables.insert(table.clone(), of_table.len());
         }
         for portion in of_table.chunks(PORTION) {
-            sealed_again |= seal_again(connection, (seals, &salt), moved, portion, (of, written)).await?;
+            let sealed = seal_again(connection, (seals, &salt), moved, portion, (of, written)).await?;
+            steps.extend(sealed.map(Step::Statement));
         }
     }
-    if sealed_again {
+    if !steps.is_empty() {
         // To seal a row again is noted as well.
-        noted::forget(connection, of.own()).await?;
+        steps.push(Step::Statement(noted::forgetting(connection.get_database_backend(), of.own())));
     }
-    Ok(tables)
+    Ok((tables, steps))
 }
 
 type Noted<'t> = (&'t Name, &'t Vec<Note>);
 
-/// Whether any of them was sealed again is answered.
+/// What seals those again that are to be is answered.
 async fn seal_again(
     connection: &impl Answers,
     (seals, salt): (&Seals, &str),
     moved: &mut Moved,
     portion: &[Noted<'_>],
     (of, written): (Of<'_>, &Written),
-) -> Result<bool> {
-    let Some(((name, _, _), _)) = portion.first() else { return Ok(false) };
+) -> Result<Option<Statement>> {
+    let Some(((name, _, _), _)) = portion.first() else { return Ok(None) };
     let table = table(name)?;
     if table.grows_only && matches!(of, Of::Batch(_)) {
         return Err(Error::internal(format!("a row of {name}, which grows only, was written without its seal")));
@@ -207,9 +209,7 @@ async fn seal_again(
             seal_of.push((named(table, *company, key)?, seal));
         }
     }
-    let sealed_again = !seal_of.is_empty();
-    write_seals(connection, table, seal_of).await?;
-    Ok(sealed_again)
+    Ok(seals_written(connection.get_database_backend(), table, seal_of))
 }
 
 /// The row that a note is about.
@@ -228,9 +228,9 @@ fn named(table: &Table, company: Option<BusinessId>, key: &str) -> Result<Condit
     Ok(named)
 }
 
-async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Vec<(Condition, String)>) -> Result<()> {
+fn seals_written(engine: DbBackend, table: &Table, seals: Vec<(Condition, String)>) -> Option<Statement> {
     if seals.is_empty() {
-        return Ok(());
+        return None;
     }
     let (mut case, mut those) = (CaseStatement::new(), Condition::any());
     for (row, seal) in seals {
@@ -240,8 +240,7 @@ async fn write_seals(connection: &impl ConnectionTrait, table: &Table, seals: Ve
     let case = case.finally(Expr::col(Alias::new("seal")));
     let mut update = Query::update();
     update.table(Alias::new(table.name)).value(Alias::new("seal"), case).cond_where(those);
-    connection.execute(&update).await?;
-    Ok(())
+    Some(engine.build(&update))
 }
 
 /// Seals every row of a table, portion by portion, and adds all of them up. What grows only keeps the seal that it has.
@@ -269,7 +268,10 @@ pub async fn seal_all(
         }
         let mut rest = seal_of.into_iter().peekable();
         while rest.peek().is_some() {
-            write_seals(connection, table, rest.by_ref().take(PORTION).collect()).await?;
+            let portion = rest.by_ref().take(PORTION).collect();
+            if let Some(written) = seals_written(connection.get_database_backend(), table, portion) {
+                connection.execute_raw(written).await?;
+            }
         }
     }
     Ok(sum)
@@ -306,7 +308,8 @@ pub async fn forget_strange(connection: &impl ConnectionTrait, seals: &Seals) ->
     known.push(migrations::DUE.to_owned());
     known.push(String::new());
     if left.strange > 0 {
-        noted::forget(connection, Condition::all().add(Expr::col(Alias::new("batch")).is_not_in(known))).await?;
+        let strange = Condition::all().add(Expr::col(Alias::new("batch")).is_not_in(known));
+        connection.execute_raw(noted::forgetting(connection.get_database_backend(), strange)).await?;
     }
     Ok(left)
 }

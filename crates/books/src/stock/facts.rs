@@ -255,19 +255,20 @@ pub(super) async fn of_lines(
         of_item.is_some_and(|lines| line.into_iter().flatten().any(|line| lines.contains(&line)))
     };
     // One question for each way: asked for both at once, an engine would walk them all.
-    for column in [stock_facts::Column::LineId, stock_facts::Column::OfLineId] {
-        let mut rows = stock_facts::Entity::find()
+    let by = |column: stock_facts::Column| {
+        let rows = stock_facts::Entity::find()
             .filter(stock_facts::Column::BusinessId.eq(business))
             .filter(among(cx, column, lines.iter().copied()))
             .filter(stock_facts::Column::Kind.ne(FactKind::Cancellation));
-        if let Some(evening) = evening {
-            rows = rows.filter(stock_facts::Column::Date.lte(evening));
-        }
-        for row in rows.models(&cx.db).await?.into_iter().filter(is_asked) {
-            let found = &mut known.entry(row.item_id).or_default().found;
-            if !found.iter().any(|known| known.id == row.id) {
-                found.push(row);
-            }
+        let rows = evening.into_iter().fold(rows, |rows, day| rows.filter(stock_facts::Column::Date.lte(day)));
+        async { Ok::<_, Error>(rows.models(&cx.db).await?) }
+    };
+    let ways = (by(stock_facts::Column::LineId), by(stock_facts::Column::OfLineId));
+    let (own, naming) = cx.db.together(ways.0, ways.1).await?;
+    for row in own.into_iter().chain(naming).filter(is_asked) {
+        let found = &mut known.entry(row.item_id).or_default().found;
+        if !found.iter().any(|known| known.id == row.id) {
+            found.push(row);
         }
     }
     let facts: Vec<RecordId> = known.values().flat_map(|of| of.found.iter().map(|row| row.id)).collect();
@@ -277,18 +278,20 @@ pub(super) async fn of_lines(
     if let Some(evening) = evening {
         cancellations = cancellations.filter(stock_facts::Column::Date.lte(evening));
     }
-    for row in cancellations.models(&cx.db).await? {
-        if let Some(cancelled) = row.cancels_id {
-            known.entry(row.item_id).or_default().cancelled.insert(cancelled, row.date);
-        }
-    }
     let mut moved: Vec<(RecordId, Day, i64)> = Vec::new();
     for (item, of) in &known {
         let own = |row: &stock_facts::Model| named.get(item).is_some_and(|lines| lines.contains(&row.line_id));
         let movements = of.found.iter().filter(|row| row.is_movement() && own(row));
         moved.extend(movements.map(|row| (row.item_id, row.date, row.place)));
     }
-    for line in worth_of(cx, moved).await? {
+    let cancellations = async { Ok(cancellations.models(&cx.db).await?) };
+    let (cancellations, worth) = cx.db.together(cancellations, worth_of(cx, moved)).await?;
+    for row in cancellations {
+        if let Some(cancelled) = row.cancels_id {
+            known.entry(row.item_id).or_default().cancelled.insert(cancelled, row.date);
+        }
+    }
+    for line in worth {
         known.entry(line.item_id).or_default().worth.push(line);
     }
     Ok(known)

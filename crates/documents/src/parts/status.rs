@@ -28,7 +28,7 @@ use schema::tables::{
     DocumentKind, DocumentStatus, Stage, StockKind, allocations, document_links, items_of, open_items, stock_lines,
 };
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What is live of one document.
 #[derive(Debug, Clone, Default)]
@@ -136,62 +136,85 @@ pub(crate) async fn standings(cx: &Cx<'_>, rows: &[documents::Model]) -> Result<
     if posted.is_empty() {
         return Ok(standings);
     }
-    for open in books::open_items::of(cx, &posted).await? {
+    let moving: Vec<RecordId> =
+        rows.iter().filter(|row| row.content.says(r#""moves_stock":true"#)).map(|row| row.id).collect();
+    let followable: Vec<RecordId> =
+        rows.iter().filter(|row| row.stage.is_some() && row.kind.is_followed()).map(|row| row.id).collect();
+    let asked = cx.db.together(
+        cx.db.together(left_open(cx, &posted), costs(cx, moving)),
+        cx.db.together(progress::chains(cx, &followable), links(cx, &posted)),
+    );
+    let (((open, allocations), costs), (chains, links)) = asked.await?;
+    for open in open {
         let id = open.document_id;
         standings.entry(id).or_default().open = Some(open);
     }
-    let touched: Vec<RecordId> =
-        standings.iter().filter(|(_, standing)| standing.is_allocated()).map(|(id, _)| *id).collect();
-    for allocation in allocating::of_documents(cx, &touched).await? {
+    for allocation in allocations {
         for id in [allocation.source_document_id, allocation.target_document_id] {
             if let Some(standing) = standings.get_mut(&id) {
                 standing.allocations.push(allocation.clone());
             }
         }
     }
-    let moving: Vec<RecordId> =
-        rows.iter().filter(|row| row.content.says(r#""moves_stock":true"#)).map(|row| row.id).collect();
-    if !moving.is_empty() {
-        let lines = stock_lines::Entity::find()
-            .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(stock_lines::Column::DocumentId.is_in(moving))
-            .models(&cx.db)
-            .await?;
-        for line in lines.into_iter().filter(|line| line.kind != StockKind::Cost) {
-            standings.entry(line.document_id).or_default().costs.insert(line.line_id, line.cost.size());
-        }
+    for line in costs {
+        standings.entry(line.document_id).or_default().costs.insert(line.line_id, line.cost.size());
     }
-    let followable: Vec<RecordId> =
-        rows.iter().filter(|row| row.stage.is_some() && row.kind.is_followed()).map(|row| row.id).collect();
-    for (id, chain) in progress::chains(cx, &followable).await? {
+    for (id, chain) in chains {
         standings.entry(id).or_default().chain = chain;
     }
-    link(cx, &posted, &mut standings).await?;
+    for (id, link) in links {
+        standings.entry(id).or_default().links.push(link);
+    }
+    // Identifiers grow with time, so this is the order of the chain.
+    for standing in standings.values_mut() {
+        standing.links.sort_by_key(|link| link.id);
+    }
     Ok(standings)
 }
 
+/// What documents have left open, and what was allocated of it.
+async fn left_open(cx: &Cx<'_>, documents: &[RecordId]) -> Result<(Vec<open_items::Model>, Vec<allocations::Model>)> {
+    let open = books::open_items::of(cx, documents).await?;
+    let touched: BTreeSet<RecordId> =
+        open.iter().filter(|open| open.is_touched()).map(|open| open.document_id).collect();
+    let touched: Vec<RecordId> = touched.into_iter().collect();
+    let allocations = allocating::of_documents(cx, &touched).await?;
+    Ok((open, allocations))
+}
+
+/// What the goods of documents cost, line by line.
+async fn costs(cx: &Cx<'_>, documents: Vec<RecordId>) -> Result<Vec<stock_lines::Model>> {
+    if documents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lines = stock_lines::Entity::find()
+        .filter(stock_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(stock_lines::Column::DocumentId.is_in(documents));
+    let mut lines = lines.models(&cx.db).await?;
+    lines.retain(|line| line.kind != StockKind::Cost);
+    Ok(lines)
+}
+
 /// Which documents stand on the other ends of these.
-async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, Standing>) -> Result<()> {
-    let ids = || ids.iter().copied();
-    let mut links = Vec::new();
-    // One question for each end: asked for both at once, the engine would walk all links.
-    for (end, is_follower) in
-        [(document_links::Column::DocumentId, true), (document_links::Column::SourceDocumentId, false)]
-    {
+async fn links(cx: &Cx<'_>, ids: &[RecordId]) -> Result<Vec<(RecordId, LinkView)>> {
+    let of_end = |end: document_links::Column| async move {
         let found = document_links::Entity::find()
             .filter(document_links::Column::BusinessId.eq(cx.business_id()?))
-            .filter(end.is_in(ids()));
-        for link in found.models(&cx.db).await? {
-            let (this, other) = if is_follower {
-                (link.document_id, link.source_document_id)
-            } else {
-                (link.source_document_id, link.document_id)
-            };
-            links.push((this, other, LinkRelation::of(link.relation, is_follower)));
-        }
-    }
+            .filter(end.is_in(ids.iter().copied()));
+        Ok::<_, Error>(found.models(&cx.db).await?)
+    };
+    // One question for each end: asked for both at once, the engine would walk all links.
+    let ends = (of_end(document_links::Column::DocumentId), of_end(document_links::Column::SourceDocumentId));
+    let (sources, followers) = cx.db.together(ends.0, ends.1).await?;
+    let to_source = |link: document_links::Model| {
+        (link.document_id, link.source_document_id, LinkRelation::of(link.relation, true))
+    };
+    let to_follower = |link: document_links::Model| {
+        (link.source_document_id, link.document_id, LinkRelation::of(link.relation, false))
+    };
+    let links: Vec<_> = sources.into_iter().map(to_source).chain(followers.into_iter().map(to_follower)).collect();
     if links.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let others: Vec<(RecordId, DocumentKind, Option<String>)> = documents::Entity::find()
         .select_only()
@@ -204,16 +227,11 @@ async fn link(cx: &Cx<'_>, ids: &[RecordId], standings: &mut HashMap<RecordId, S
         .await?;
     let others: HashMap<RecordId, (DocumentKind, Option<String>)> =
         others.into_iter().map(|(id, kind, number)| (id, (kind, number))).collect();
-    for (this, id, relation) in links {
-        let Some((kind, number)) = others.get(&id) else { continue };
-        let link = LinkView { r#type: *kind, id, number: number.clone(), relation };
-        standings.entry(this).or_default().links.push(link);
-    }
-    // Identifiers grow with time, so this is the order of the chain.
-    for standing in standings.values_mut() {
-        standing.links.sort_by_key(|link| link.id);
-    }
-    Ok(())
+    let seen = |(this, id, relation): (RecordId, RecordId, LinkRelation)| {
+        let (kind, number) = others.get(&id)?;
+        Some((this, LinkView { r#type: *kind, id, number: number.clone(), relation }))
+    };
+    Ok(links.into_iter().filter_map(seen).collect())
 }
 
 /// Closes an order or opens it again; its row is answered as it is to be.

@@ -110,7 +110,8 @@ impl Question {
         let turn = ledger.fair.enter(Kind::Brief, self.who).await?;
         self.begins();
         let judged = self.judged(turn.waited).await?;
-        let cx = Cx::reading(self.asked(&judged), &ledger.database.read);
+        let reads = ledger.database.read.of_one();
+        let cx = Cx::reading(self.asked(&judged), &reads);
         let resource = self.call.resource;
         match (self.call.verb, self.id) {
             (Verb::List, _) => {
@@ -135,7 +136,7 @@ impl Question {
                 let turn = self.ledger.fair.enter(Kind::Brief, self.who).await?;
                 self.begins();
                 let judged = self.judged(turn.waited || has_waited).await?;
-                self.produced(&Cx::reading(self.asked(&judged), &self.ledger.database.read)).await?
+                self.produced(&Cx::reading(self.asked(&judged), &self.ledger.database.read.of_one())).await?
             };
             match produced.nothing_after {
                 Some(after) if self.ledger.awaits(company, after, until).await? => has_waited = true,

@@ -14,7 +14,7 @@ use books::{Leaving, progress, stock};
 use schema::kind::Phase;
 use schema::tables::documents::Column;
 use schema::tables::{CLOSED, DocumentKind, Stage, document_lines, documents as table, open_items};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -95,9 +95,12 @@ pub(super) async fn get_on(cx: &Cx<'_>, by: &table::Model, followed: BTreeSet<Re
     }
     cx.flush().await?;
     let ids: Vec<RecordId> = followed.into_iter().collect();
-    let chains = progress::chains(cx, &ids).await?;
-    let rows = table::Entity::find().filter(Column::BusinessId.eq(by.business_id)).filter(Column::Id.is_in(ids));
-    for row in rows.models(&cx.db).await? {
+    let of_company = table::Entity::find().filter(Column::BusinessId.eq(by.business_id));
+    // In one order: the log tells of them in it.
+    let rows = of_company.filter(Column::Id.is_in(ids.iter().copied())).order_by_asc(Column::Id);
+    let rows = async { Ok(rows.models(&cx.db).await?) };
+    let (chains, rows) = cx.db.together(progress::chains(cx, &ids), rows).await?;
+    for row in rows {
         let stage = match chains.get(&row.id) {
             // What a closed order gets back is given up like the rest.
             Some(_) if row.subkind.as_deref() == Some(CLOSED) => progress::close(cx, &row, true).await?,

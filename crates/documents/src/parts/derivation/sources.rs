@@ -18,7 +18,7 @@ use schema::aliases::Aliases;
 use schema::kind::Phase;
 use schema::tables::{DocumentKind, document_lines, documents};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A trade document, as it is kept.
 pub(crate) struct Source {
@@ -65,15 +65,15 @@ impl Sources {
         }
         let heads: Vec<RecordId> = asked.order.into_iter().chain(asked.goods_notes.iter().copied()).collect();
         cx.flush().await?;
-        for line in progress::of_documents(cx, &heads).await? {
-            sources.lines.insert(line.line_id, line);
-        }
+        let first = cx.db.together(progress::of_documents(cx, &heads), progress::of_lines(cx, wanted.drain()));
+        let (of_heads, mut found) = first.await?;
+        sources.lines.extend(of_heads.into_iter().map(|line| (line.line_id, line)));
         // A line that comes back follows a note, which follows an order.
-        while !wanted.is_empty() {
-            let found = progress::of_lines(cx, wanted).await?;
-            wanted = found.values().filter_map(|line| line.source_line_id).collect();
+        while !found.is_empty() {
+            wanted.extend(found.values().filter_map(|line| line.source_line_id));
             sources.lines.extend(found);
             wanted.retain(|id| !sources.lines.contains_key(id));
+            found = progress::of_lines(cx, wanted.drain()).await?;
         }
         if direction.credits() {
             sources.find_bills(cx, asked).await?;
@@ -81,7 +81,8 @@ impl Sources {
         }
         let of_lines = sources.lines.values().map(|line| line.document_id);
         let of_bills = sources.billed.values().flatten().map(|(document, _)| *document);
-        let ids: HashSet<RecordId> = named(asked).chain(of_lines).chain(of_bills).collect();
+        // In their order: who asks again is answered as before.
+        let ids: BTreeSet<RecordId> = named(asked).chain(of_lines).chain(of_bills).collect();
         let rows = documents::Entity::find()
             .filter(documents::Column::BusinessId.eq(cx.business_id()?))
             .filter(documents::Column::Id.is_in(ids))
