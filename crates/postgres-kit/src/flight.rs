@@ -30,6 +30,8 @@ pub struct Rows {
 pub enum Leg {
     Rows(Rows),
     Statement(Asked),
+    /// A question of which so many rows are kept at most.
+    Question(Asked, usize),
 }
 
 impl From<Rows> for Leg {
@@ -76,7 +78,7 @@ impl Rows {
 /// A leg with its values, before the server is asked for anything.
 enum Bare {
     Rows(String, Vec<Many>),
-    Statement(String, Vec<Bound>),
+    Statement(String, Vec<Bound>, usize),
 }
 
 impl Bare {
@@ -88,14 +90,18 @@ impl Bare {
             }
             Leg::Statement(asked) => {
                 let (sql, values) = taken(asked)?;
-                Self::Statement(sql, values)
+                Self::Statement(sql, values, usize::MAX)
+            }
+            Leg::Question(asked, most) => {
+                let (sql, values) = taken(asked)?;
+                Self::Statement(sql, values, most)
             }
         })
     }
 
     fn sql(&self) -> &str {
         match self {
-            Self::Rows(sql, _) | Self::Statement(sql, _) => sql,
+            Self::Rows(sql, _) | Self::Statement(sql, ..) => sql,
         }
     }
 
@@ -105,9 +111,9 @@ impl Bare {
                 let kinds = columns.iter().map(Many::kind).collect();
                 Ready::Rows(inner.prepared(sql, kinds).await?, columns)
             }
-            Self::Statement(sql, values) => {
+            Self::Statement(sql, values, most) => {
                 let (statement, values) = inner.prepare(sql, values).await?;
-                Ready::Statement(statement, values)
+                Ready::Statement(statement, values, most)
             }
         })
     }
@@ -116,14 +122,14 @@ impl Bare {
 /// A leg that can be sent.
 enum Ready {
     Rows(Statement, Vec<Many>),
-    Statement(Statement, Vec<Bound>),
+    Statement(Statement, Vec<Bound>, usize),
 }
 
 impl Ready {
     async fn sent(&self, inner: &Inner) -> Result<Answer, Fault> {
         match self {
             Self::Rows(statement, columns) => inner.put(statement, columns).await.map(|_| Answer::default()),
-            Self::Statement(statement, values) => inner.read(statement, values, usize::MAX).await,
+            Self::Statement(statement, values, most) => inner.read(statement, values, *most).await,
         }
     }
 }

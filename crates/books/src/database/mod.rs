@@ -431,6 +431,13 @@ impl Session {
         }
     }
 
+    /// Another command begins: who may do what is asked as of now, whatever was answered to those before.
+    pub fn begins(&self) {
+        if let Self::Postgres(session) = self {
+            session.forget();
+        }
+    }
+
     /// From here on, what is written can be taken back by itself.
     pub async fn set_savepoint(&self) -> Result<(), DbErr> {
         self.execute_unprepared("SAVEPOINT command").await.map(drop)

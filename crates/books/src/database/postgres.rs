@@ -339,8 +339,8 @@ impl Session {
         &self.together
     }
 
-    /// Something is done that may change what was answered.
-    fn forget(&self) {
+    /// Something is done that may change what was answered, or another command begins, which is judged by what is so by then.
+    pub(super) fn forget(&self) {
         self.known.iter().for_each(Known::forget);
     }
 
@@ -432,7 +432,7 @@ macro_rules! statements_go_to {
             /// Asks all of them in one flight, and tells each what came of its own.
             async fn fly(&self, asked: Vec<Asked>) {
                 let (questions, waiting): (Vec<Statement>, Vec<_>) = asked.into_iter().unzip();
-                let legs = questions.into_iter().map(Leg::Statement).collect();
+                let legs = questions.into_iter().map(|question| Leg::Question(question, ROWS_READ)).collect();
                 let sent = async { Ok(self.$inner.send(legs).await?) };
                 match self.noting.of(by(self.until, sent).await) {
                     Ok(answers) => {

@@ -44,7 +44,9 @@ impl Together {
             Poll::Pending
         })
         .await;
-        let taken = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut taken = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        // Whoever was dropped meanwhile waits for nothing.
+        taken.retain(|(_, answer)| !answer.is_closed());
         (taken, answered)
     }
 }
@@ -75,7 +77,8 @@ impl Db<'_> {
         }
     }
 
-    /// Does two things that only ask, neither of which waits for the other: what they ask at once travels together.
+    /// Does two things that only ask, neither of which waits for the other: what they ask at once travels together. Where one fails
+    /// all of it does, and whoever waits for it says so.
     pub fn together<A: Send, B: Send, E: Send>(
         &self,
         one: impl Future<Output = Result<A, E>> + Send,

@@ -293,6 +293,7 @@ async fn plan<T>(
     (order, client, share): (&Order<T>, &Client, &Share),
 ) -> Result<Result<T>> {
     desk.begins();
+    transaction.begins();
     if let Some(company) = order.company {
         desk.open(transaction, company).await?;
     }
@@ -354,6 +355,7 @@ async fn run_itself<T>(
     desk.writes_itself();
     let ran = async {
         desk.begins();
+        transaction.begins();
         if let Some(company) = order.company {
             desk.open(transaction, company).await?;
         }
