@@ -152,10 +152,10 @@ fn over_note(whole: Wide, took: &[Took]) -> Option<Day> {
     let sum = |of: &dyn Fn(&Took) -> Wide| took.iter().map(of).sum::<Wide>();
     let over = |day: Day| {
         let until = |which: usize| sum(&|(at, took)| if *at <= day { took[which] } else { 0 });
-        let today = sum(&|(at, took)| if *at == day { took[2] } else { 0 });
+        let [today, billed] = [0, 2].map(|which| sum(&|(at, took)| if *at == day { took[which] } else { 0 }));
         let went_today = sum(&|(at, took)| if *at == day { Ord::max(took[1], 0) } else { 0 });
         let (invoiced, returned) = (until(0), until(1));
-        invoiced > whole || returned > whole || (today > 0 && invoiced + returned - went_today > whole)
+        invoiced > whole || returned > whole || (today > 0 && billed > 0 && invoiced + returned - went_today > whole)
     };
     took.iter().map(|(day, _)| *day).collect::<BTreeSet<Day>>().into_iter().find(|day| over(*day))
 }

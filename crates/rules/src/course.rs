@@ -84,7 +84,8 @@ pub fn overtaken(whole: i128, taken: impl IntoIterator<Item = Taken>) -> Option<
     days.into_iter().find_map(|(day, of_day)| {
         invoiced += of_day.invoiced;
         returned += of_day.came;
-        let away = if of_day.billed > 0 && !sown(Fault::InvoicedWhileAway) { returned } else { 0 };
+        let is_invoiced = of_day.invoiced > 0 && of_day.billed > 0;
+        let away = if is_invoiced && !sown(Fault::InvoicedWhileAway) { returned } else { 0 };
         returned += of_day.went;
         (invoiced + away > whole || returned > whole).then_some(day)
     })
