@@ -270,7 +270,7 @@ async fn answer<D: Dialect>(
     }
     let (mut parts, body) = request.into_parts();
     let patience = shell.limits.request;
-    let body = Begun::of(&parts.headers, body).await;
+    let body = begun(&parts, body).await;
     let came_whole = body.is_whole();
     // Before the rest of the body: nobody unknown makes us read a megabyte.
     let path = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Failure::not_found())?;
@@ -372,6 +372,17 @@ fn say_texts(response: &mut Response) {
 }
 
 /// Tells whoever lets connections in who is at the end of this one.
+/// What of a body is there. Until it is known who they are, they wait for us and not we for the rest.
+async fn begun(parts: &Parts, body: Body) -> Begun {
+    let body = Begun::of(&parts.headers, body).await;
+    if !body.is_whole()
+        && let Some(guest) = parts.extensions.get::<Guest>()
+    {
+        guest.waits();
+    }
+    body
+}
+
 fn welcome(parts: &Parts, who: Proved) -> Result<(), Failure> {
     match parts.extensions.get::<Guest>() {
         Some(guest) if !guest.signed_in(who) => Err(Error::RateLimited { retry_after_seconds: 1 }.into()),

@@ -53,6 +53,9 @@ pub trait Presence: Send + Sync {
     /// A request of theirs was found to be that of somebody we know. Whether there is a place for one more of those.
     #[must_use]
     fn signed_in(&self, who: Proved) -> bool;
+
+    /// They wait for us, whatever they have still to send.
+    fn waits(&self);
 }
 
 /// How much a client may send, and how long it waits.
