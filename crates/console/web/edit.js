@@ -239,24 +239,25 @@ export async function editView(main, segment, id, taken = null) {
   const soon = later(250, rehearse);
   const look = () => known.isDocument && soon();
 
-  /** What a change of what is posted already books anew; what is wrong with it is said when it is saved. */
+  /** What a change of what is posted already books anew, of the version that is open here. */
   const rebooked = async (body) => {
     if (!known.isDocument || isDraft) return [];
-    const { data } = await ask(method, address, { query: { dryRun: "true" }, body, quiet: true }).catch(() => ({ data: {} }));
+    const headers = etag ? { "If-Match": etag } : {};
+    const { data } = await ask(method, address, { query: { dryRun: "true" }, body, headers, quiet: true });
     return data.postings ?? [];
   };
 
   let key = newKey();
   let said = null;
   const save = async (status, merged = null, than = null) => {
-    const body = merged ? dressed(merged, status, than) : read(status);
-    if (!(await sure(segment, body, inForce, await rebooked(body)))) return;
-    const text = write(body);
-    if (said !== null && said !== text) key = newKey();
-    said = text;
-    const headers = { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) };
     for (const one of buttons) one.disabled = true;
     try {
+      const body = merged ? dressed(merged, status, than) : read(status);
+      if (!(await sure(segment, body, inForce, await rebooked(body)))) return;
+      const text = write(body);
+      if (said !== null && said !== text) key = newKey();
+      said = text;
+      const headers = { "Idempotency-Key": key, ...(etag ? { "If-Match": etag } : {}) };
       const { data } = await ask(method, address, { body, headers });
       form.isDirty = false;
       dropDraft(segment, id);
