@@ -10,10 +10,10 @@ use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use answers::Ask;
-use schema::kind::Phase;
 use schema::reader::Reader;
 use schema::tables::{
-    DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress, progress_moves,
+    DocumentKind, DocumentStatus, Relation, allocations, document_links, documents, open_item_moves, progress,
+    progress_moves,
 };
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
@@ -128,7 +128,8 @@ async fn of_notes(reader: &Reader<'_>, findings: &mut Findings) -> Result<usize>
         let mut taken: HashMap<RecordId, Vec<Took>> = HashMap::new();
         for row in moves.models(&reader.db).await? {
             let [invoiced, returned] = [row.invoiced, row.returned].map(|quantity| Wide::from(quantity.units()));
-            let billed = if row.kind.phase() == Some(Phase::Bill) { invoiced } else { 0 };
+            let is_bill = matches!(row.kind, DocumentKind::SalesInvoice | DocumentKind::PurchaseInvoice);
+            let billed = if is_bill { invoiced } else { 0 };
             let took = [invoiced, returned, billed];
             taken.entry(row.line_id).or_default().push((row.date, took));
         }
