@@ -574,7 +574,7 @@ fn a_document_of_many_items_asks_as_little_as_one_of_few() {
     let few = of_many_items(&shop, &items[..2]);
     let many = of_many_items(&shop, &items[2..]);
     for ((what, few), (_, many)) in few.iter().zip(&many) {
-        // What is asked at once goes at once, and nothing twice: a delivery went 42 times, and an invoice of it 57.
+        // What is asked at once goes at once, and nothing twice: a delivery went 42 times, and an invoice of it 53.
         if OF_ANOTHER.contains(what) {
             assert!(*few <= 32, "{what}: {few} flights");
         }

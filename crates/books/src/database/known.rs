@@ -2,8 +2,8 @@
 //!
 //! Whoever judges a document asks for the chain that it stands in, and so do those who write it, take its stock and show it.
 //! Each asks for itself, so that none of them has to know of the others. Where the database is another machine, each of these
-//! questions would be a journey. Nothing that is read can change while nothing is written: books that are written are locked,
-//! and what else is read is as it was at the first look, as in a snapshot.
+//! questions would be a journey. Of what is read nothing changes while nothing is written: books that are written are locked.
+//! What else is read, such as who may do what, is known to one command alone: the next one asks anew.
 
 use answers::Answer;
 use sea_orm::Statement;
