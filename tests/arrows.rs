@@ -49,10 +49,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("compare", &[]),
     ("duet-console", &[]),
     ("courier", &[]),
+    ("catalogue", &["answers", "postgres-kit", "sqlite-kit"]),
     ("guide", &[]),
     (
         "launcher",
         &[
+            "catalogue",
             "compare",
             "duet-console",
             "convert",

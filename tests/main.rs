@@ -71,6 +71,7 @@ mod log_readers;
 mod longest;
 mod made_up;
 mod many_names;
+mod many_servers;
 mod memory;
 mod merged;
 mod model;

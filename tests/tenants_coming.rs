@@ -1,6 +1,7 @@
 //! Tenants come and go: nobody meets one that is leaving, and nobody who is slow holds one.
 
 use crate::harness::http::connect;
+use crate::harness::process::eventually;
 use crate::harness::server::authorised;
 use crate::harness::{Engine, Options, Request, Server};
 use serde_json::json;
@@ -53,15 +54,17 @@ fn a_tenant_that_cannot_be_opened_is_away_and_is_told_once() {
     let (server, tenants) = cloud(1, 2);
     // The other one has taken its place.
     server.send(&companies(&tenants[1])).expect(200);
-    let kept = server.folder.join("data/tenants/t0.example/tenant.json");
-    std::fs::write(kept, r#"{"database": "postgres://nobody@127.0.0.1:1/nowhere?sslmode=disable"}"#)
-        .expect("it is kept");
+    let books = server.folder.join("data/tenants/t0.example/duet.db");
+    eventually("it has left", || (!books.with_extension("db-wal").exists()).then_some(()));
+    std::fs::rename(&books, books.with_extension("away")).expect("its books are elsewhere");
     for _ in 0..5 {
         let answer = server.send(&companies(&tenants[0]));
         assert_eq!((answer.status, answer.header("x-error-code")), (503, Some("unavailable")), "{}", answer.text);
         assert!(answer.header("retry-after").is_some());
     }
     assert_eq!(server.log().matches("a tenant cannot be opened").count(), 1, "{}", server.log());
+    // Nothing was made in their place.
+    assert!(!books.exists());
     server.send(&companies(&tenants[1])).expect(200);
 }
 

@@ -29,6 +29,8 @@ pub enum Purpose {
     Former,
     /// Hides where a list goes on.
     Cursors,
+    /// Hides the keys of tenants, and where their books are.
+    Tenants,
     /// Signs the tokens of whoever logs in, where no secret of their own is given.
     Tokens,
 }
@@ -44,6 +46,7 @@ impl Purpose {
             Self::Webhooks => "duet webhooks 1",
             Self::Former => "duet former keys 1",
             Self::Cursors => "duet cursors 1",
+            Self::Tenants => "duet tenants 1",
             Self::Tokens => "duet tokens 1",
         }
     }

@@ -150,6 +150,7 @@ fn example(code: Code) -> Failure {
         Code::RehearsalTooLong => Error::Unavailable(Unavailable::TooLong).into(),
         Code::StorageFull => Error::Unavailable(Unavailable::StorageFull).into(),
         Code::Unavailable => Error::Unavailable(Unavailable::DatabaseAway).into(),
+        Code::Suspended => Failure::suspended(),
         Code::CommitOutcomeUnknown => Error::Unavailable(Unavailable::CommitOutcomeUnknown).into(),
         Code::TooSlow => Error::too_slow().into(),
     }

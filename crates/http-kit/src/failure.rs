@@ -60,6 +60,10 @@ impl Failure {
         Self::new(Code::UnknownHost, "Nobody keeps books here under this host name")
     }
 
+    pub fn suspended() -> Self {
+        Self::new(Code::Suspended, "These books are suspended; ask whoever runs the server")
+    }
+
     pub fn request_timeout() -> Self {
         Self::new(Code::RequestTimeout, "The request came too slowly")
     }
@@ -141,11 +145,12 @@ pub const fn status(code: Code) -> StatusCode {
         Code::PreconditionRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::Internal | Code::Tampered => StatusCode::INTERNAL_SERVER_ERROR,
-        // `too_slow` has no Retry-After: it would take as long again.
+        // `too_slow` has no Retry-After: it would take as long again. Nor has what a person decides.
         Code::Overloaded
         | Code::RehearsalTooLong
         | Code::StorageFull
         | Code::Unavailable
+        | Code::Suspended
         | Code::CommitOutcomeUnknown
         | Code::TooSlow => StatusCode::SERVICE_UNAVAILABLE,
     }

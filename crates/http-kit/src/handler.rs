@@ -283,7 +283,7 @@ async fn answer<D: Dialect>(
     seen.business = of_company.and_then(BusinessId::parse);
     let principal = asker(shell, (token, of_company, address)).await?;
     seen.principal = Some(principal.clone());
-    seen.quota = shell.quotas.take(principal.caller());
+    seen.quota = shell.quotas.take(principal.caller()).await;
     if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
     }

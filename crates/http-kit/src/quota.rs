@@ -4,6 +4,7 @@
 //! Both dialects share the counts. What is beyond is told so at once, and costs next to nothing.
 
 use crate::handed::Handed;
+use futures_util::future::BoxFuture;
 use ledger_core::access::Proved;
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::ids::{BusinessId, UserId};
@@ -30,10 +31,40 @@ pub(crate) struct Quota {
     pub(crate) resets_in: u64,
 }
 
+/// What a server may let a caller take of their minute, which all servers of the same books count together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// So many requests are this server's to give.
+    pub granted: u64,
+    /// So many more nobody has taken yet.
+    pub beyond: u64,
+    /// Until the next minute begins.
+    pub resets_in: Duration,
+}
+
+/// Those who count together.
+pub trait Together: Send + Sync {
+    /// Takes so many requests of a caller's minute; nothing where nobody can say what is left of it.
+    fn take(&self, caller: Uuid, wanted: u64, limit: u64) -> BoxFuture<'_, Option<Share>>;
+}
+
+/// What a server has taken of a caller's minute and not given away yet.
+#[derive(Debug, Clone, Copy)]
+struct Stock {
+    until: Instant,
+    have: u64,
+    beyond: u64,
+}
+
+/// Servers take a minute in so many parts: what one of them has not given away, no other can.
+const PARTS: u64 = 20;
+
 pub struct Quotas {
     /// Requests a minute; any number where it is 0.
     per_minute: AtomicU64,
     callers: Mutex<HashMap<Uuid, (Instant, u64)>>,
+    together: Option<Arc<dyn Together>>,
+    stocks: Mutex<HashMap<Uuid, Stock>>,
     at_once: Arc<Semaphore>,
     /// As many of them as there are.
     places: usize,
@@ -80,11 +111,19 @@ impl Quotas {
         Self {
             per_minute: AtomicU64::new(per_minute),
             callers: Mutex::default(),
+            together: None,
+            stocks: Mutex::default(),
             at_once: Arc::new(Semaphore::new(at_once.min(Semaphore::MAX_PERMITS))),
             places: at_once,
             running: Arc::default(),
             handed: Handed::of_process(),
         }
+    }
+
+    /// Counts together with others.
+    #[must_use]
+    pub fn together(self, others: Arc<dyn Together>) -> Self {
+        Self { together: Some(others), ..self }
     }
 
     /// From now on so many requests a minute.
@@ -123,9 +162,52 @@ impl Quotas {
     }
 
     /// Counts a request of a caller; nothing where nobody counts.
-    pub(crate) fn take(&self, caller: Uuid) -> Option<Quota> {
+    pub(crate) async fn take(&self, caller: Uuid) -> Option<Quota> {
         let limit = self.per_minute.load(Ordering::Relaxed);
-        (limit > 0).then(|| self.take_at(caller, limit, Instant::now()))
+        if limit == 0 {
+            return None;
+        }
+        Some(match &self.together {
+            Some(together) => self.take_together(&**together, caller, limit).await,
+            None => self.take_at(caller, limit, Instant::now()),
+        })
+    }
+
+    async fn take_together(&self, together: &dyn Together, caller: Uuid, limit: u64) -> Quota {
+        if let Some(quota) = self.of_stock(caller, limit, Instant::now()) {
+            return quota;
+        }
+        let share = together.take(caller, (limit / PARTS).max(1), limit).await;
+        let now = Instant::now();
+        // Where nobody can say what is left, each server counts by itself.
+        let Some(share) = share else { return self.take_at(caller, limit, now) };
+        self.keep(caller, share, now);
+        let spent = Quota { limit, left: None, resets_in: whole_seconds(share.resets_in) };
+        self.of_stock(caller, limit, now).unwrap_or(spent)
+    }
+
+    /// Puts what was granted to what is there of the same minute.
+    fn keep(&self, caller: Uuid, Share { granted, beyond, resets_in }: Share, now: Instant) {
+        let mut stocks = self.stocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if stocks.len() >= MANY {
+            stocks.retain(|_, one| now < one.until);
+        }
+        let have = stocks.get(&caller).filter(|one| now < one.until).map_or(0, |one| one.have);
+        stocks.insert(caller, Stock { until: now + resets_in, have: have + granted, beyond });
+    }
+
+    /// What this server has of the caller's minute; nothing where more may be taken of it.
+    fn of_stock(&self, caller: Uuid, limit: u64, now: Instant) -> Option<Quota> {
+        let mut stocks = self.stocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let stock = stocks.get_mut(&caller).filter(|one| now < one.until)?;
+        let resets_in = whole_seconds(stock.until.duration_since(now));
+        match stock.have.checked_sub(1) {
+            Some(have) => {
+                stock.have = have;
+                Some(Quota { limit, left: Some(have + stock.beyond), resets_in })
+            }
+            None => (stock.beyond == 0).then_some(Quota { limit, left: None, resets_in }),
+        }
     }
 
     fn take_at(&self, caller: Uuid, limit: u64, now: Instant) -> Quota {
@@ -143,13 +225,48 @@ impl Quotas {
         }
         *taken += 1;
         let left = WINDOW.saturating_sub(now.duration_since(*began));
-        Quota { limit, left: limit.checked_sub(*taken), resets_in: left.as_secs() + u64::from(left.subsec_nanos() > 0) }
+        Quota { limit, left: limit.checked_sub(*taken), resets_in: whole_seconds(left) }
     }
+}
+
+fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One minute that all servers count together.
+    struct Minute(Mutex<u64>);
+
+    impl Together for Minute {
+        fn take(&self, _: Uuid, wanted: u64, limit: u64) -> BoxFuture<'_, Option<Share>> {
+            let mut taken = self.0.lock().unwrap();
+            let granted = wanted.min(limit - *taken);
+            *taken += granted;
+            let share = Share { granted, beyond: limit - *taken, resets_in: WINDOW };
+            Box::pin(async move { Some(share) })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn servers_that_count_together_give_no_more_than_one_would() {
+        let minute = Arc::new(Minute(Mutex::new(0)));
+        let servers: Vec<Quotas> = (0..3).map(|_| Quotas::new(40, 1).together(minute.clone())).collect();
+        let caller = Uuid::from_u128(1);
+        let mut given = 0;
+        for turn in 0..60 {
+            let quota = servers[turn % 3].take(caller).await.unwrap();
+            given += u64::from(quota.left.is_some());
+        }
+        assert_eq!(given, 40);
+        // The next minute is a new one.
+        *minute.0.lock().unwrap() = 0;
+        tokio::time::advance(WINDOW).await;
+        let quota = servers[0].take(caller).await.unwrap();
+        assert_eq!((quota.left, quota.resets_in), (Some(39), 60));
+    }
 
     #[test]
     fn each_caller_has_a_minute_of_their_own() {
@@ -164,8 +281,13 @@ mod tests {
             [(Some(1), 60), (Some(0), 50), (None, 40), (Some(1), 60)]
         );
         assert_eq!([at(one, 59), at(one, 60), at(one, 61)], [(None, 1), (Some(1), 60), (Some(0), 59)]);
+    }
+
+    #[tokio::test]
+    async fn nobody_counts_where_there_is_no_limit() {
+        let quotas = Quotas::new(2, 1);
         quotas.set_per_minute(0);
-        assert_eq!(quotas.take(one), None);
+        assert_eq!(quotas.take(Uuid::from_u128(1)).await, None);
     }
 
     #[test]

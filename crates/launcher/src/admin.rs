@@ -60,7 +60,7 @@ impl Memory {
 
     /// Of books among as many as may be open at once.
     pub(crate) fn among_many(settings: &Settings) -> Self {
-        Self::of((settings.caches / settings.most_tenants.max(1)).max(LEAST_CACHES))
+        Self::of((settings.caches / settings.cloud.most_open.max(1)).max(LEAST_CACHES))
     }
 
     /// Half for pages and statements of the database, a quarter for answers, an eighth for who may do what, and as much for
@@ -82,17 +82,17 @@ pub(crate) async fn open(settings: &Settings, memory: Memory, purpose: Purpose) 
     }
     let kept = settings.data.join("token-secret");
     let secret = match (&settings.token_secret, &settings.master_key) {
-        (Some(secret), _) => secret.expose().as_bytes().to_vec(),
+        (Some(secret), _) => secret.expose().to_vec(),
         // Servers that are given one master key take each other's log-ins, unless one has a secret of its own.
         (None, Some(master)) => match private::secret(&kept)? {
             Some(secret) => secret,
-            None => Keys::of(master.expose().as_bytes()).token_secret().map_err(|error| explain(&error))?,
+            None => Keys::of(master.expose()).token_secret().map_err(|error| explain(&error))?,
         },
         (None, None) => kept_secret(&kept, purpose)?,
     };
     let place = settings.data.join("master-key");
     let master = match &settings.master_key {
-        Some(key) => Some(key.expose().as_bytes().to_vec()),
+        Some(key) => Some(key.expose().to_vec()),
         None => private::secret(&place)?,
     };
     if let Some(master) = master {

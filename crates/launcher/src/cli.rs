@@ -417,9 +417,12 @@ pub(crate) enum TenantCommand {
     Add {
         /// The host name under which it is asked for
         host: String,
-        /// A database of its own [default: a file in its folder]
-        #[arg(long, value_name = "URL")]
+        /// A database of its own, in which there is nothing yet [default: a file in its folder]
+        #[arg(long, value_name = "URL", conflicts_with = "cluster")]
         tenant_database: Option<String>,
+        /// Make a database for it in this cluster of Cloud:Clusters
+        #[arg(long, value_name = "NAME")]
+        cluster: Option<String>,
         /// E-mail of its first user, who may make companies
         #[arg(long)]
         email: String,
@@ -428,9 +431,36 @@ pub(crate) enum TenantCommand {
         password_stdin: bool,
     },
     /// List the tenants
-    List,
-    /// Take a tenant out; its folder is kept aside
+    List {
+        /// Also how each stands, where its books are, and by which release they were served last, as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Move the books of a tenant to another cluster, or to a file, while they are served
+    Move {
+        /// Its host name
+        host: String,
+        /// The name of a cluster, or `folder` for a file of this machine
+        #[arg(long, value_name = "NAME")]
+        to: String,
+    },
+    /// Serve a tenant no more, until it is resumed; it is kept as it is
+    Suspend {
+        /// Its host name
+        host: String,
+    },
+    /// Serve a tenant again that was suspended, or whose move was cut off
+    Resume {
+        /// Its host name
+        host: String,
+    },
+    /// Take a tenant out; what it has is kept aside
     Remove {
+        /// Its host name
+        host: String,
+    },
+    /// Put a tenant back whose folder is below data/tenants and says in tenant.json what it is
+    PutBack {
         /// Its host name
         host: String,
     },

@@ -45,22 +45,22 @@ struct Done {
 }
 
 /// The settings of the books that come to be.
-fn settings_of(source: &Source, new: &str) -> Result<Settings, String> {
+async fn settings_of(source: &Source, new: &str) -> Result<Settings, String> {
     let loaded = config::load(source).map_err(|error| error.to_string())?;
-    let settings = serve::of_tenant(loaded.settings)?;
+    let settings = serve::of_tenant(loaded.settings).await?;
     Ok(Settings { database: Secret::of(new.to_owned()), ..settings })
 }
 
 pub(crate) async fn run(source: &Source, asked: Asked) -> ExitCode {
-    ended(match settings_of(source, &asked.new) {
+    ended(match settings_of(source, &asked.new).await {
         Ok(settings) => convert(&settings, &asked).await,
         Err(why) => return misused(&why),
     })
 }
 
 pub(crate) async fn copy(source: &Source, (from, to): (String, String)) -> ExitCode {
-    ended(match settings_of(source, &to) {
-        Ok(settings) => copied(&settings, &from).await,
+    ended(match settings_of(source, &to).await {
+        Ok(settings) => copied(&settings, &from, &shows()).await,
         Err(why) => return misused(&why),
     })
 }
@@ -80,7 +80,7 @@ fn ended(done: Result<Done, String>) -> ExitCode {
 }
 
 /// Shows how far it has got: on a terminal as a bar, else a line when a table is over.
-fn shows() -> impl Fn(&str, i64, i64) + Send + Sync {
+pub(crate) fn shows() -> impl Fn(&str, i64, i64) + Send + Sync {
     let is_terminal = std::io::stderr().is_terminal();
     move |table: &str, done: i64, all: i64| {
         let mut to = std::io::stderr().lock();
@@ -142,7 +142,7 @@ fn candidates(settings: &Settings, asked: &Asked) -> Result<Vec<Vec<u8>>, String
         let key = private::secret(path)?;
         return Ok(vec![key.ok_or_else(|| format!("there is no key in {}", path.display()))?]);
     }
-    let mut keys: Vec<Vec<u8>> = settings.master_key.iter().map(|key| key.expose().as_bytes().to_vec()).collect();
+    let mut keys: Vec<Vec<u8>> = settings.master_key.iter().map(|key| key.expose().to_vec()).collect();
     let beside = asked.old.strip_prefix("sqlite:").map(|path| Path::new(path.trim_start_matches("//")));
     for folder in [Some(settings.data.as_path()), beside.and_then(Path::parent)].into_iter().flatten() {
         for name in ["master-key", "token-secret"] {
@@ -155,7 +155,7 @@ fn candidates(settings: &Settings, asked: &Asked) -> Result<Vec<Vec<u8>>, String
 /// The master key of the new books: their own where they have one, else that of the old ones, else one that is made.
 fn key_of_new(settings: &Settings, old: Option<&[u8]>) -> Result<Vec<u8>, String> {
     if let Some(key) = &settings.master_key {
-        return Ok(key.expose().as_bytes().to_vec());
+        return Ok(key.expose().to_vec());
     }
     let place = settings.data.join("master-key");
     if let Some(key) = private::secret(&place)? {
@@ -406,9 +406,19 @@ async fn compared(old: &Place, new: &str) -> Result<(), String> {
     new.close().await.map_err(|error| said(&error))
 }
 
-async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
+/// Is told how far it has got: of which table, how many rows, and of how many.
+pub(crate) type Shown = dyn Fn(&str, i64, i64) + Send + Sync;
+
+/// Copies books that nobody writes to where the settings say, and proves them there. What was done is answered.
+pub(crate) async fn copy_of(settings: &Settings, from: &str, shown: &Shown) -> Result<String, String> {
+    match copied(settings, from, shown).await? {
+        Done { told, differs: false } => Ok(told),
+        Done { told, differs: true } => Err(format!("the books do not hold; set them right first:\n{told}")),
+    }
+}
+
+async fn copied(settings: &Settings, from: &str, shown: &Shown) -> Result<Done, String> {
     let begun = Clock::system().now();
-    let shown = shows();
     let old = Place::reading(from).await.map_err(|error| said(&error))?;
     convert::check_same(&old).await.map_err(|error| said(&error))?;
     let asked = Asked { old: from.to_owned(), new: String::new(), old_key: None, seal_old_books: false };
@@ -433,7 +443,7 @@ async fn copied(settings: &Settings, from: &str) -> Result<Done, String> {
     }
     let read = open(settings, from, Purpose::Reading, &key).await?;
     let before = read.last_recorded().await.map_err(|error| explain(&error))?;
-    let kept = convert::put(&old, &new, Seals::Kept, &shown).await.map_err(|error| said(&error))?;
+    let kept = convert::put(&old, &new, Seals::Kept, shown).await.map_err(|error| said(&error))?;
     new.close().await.map_err(|error| said(&error))?;
     let digests = read.digests().await;
     let after = read.last_recorded().await;

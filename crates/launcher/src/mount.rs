@@ -192,7 +192,7 @@ impl Site {
         if self.is_demo && host.as_deref().is_some_and(|host| !is_this_machine(host)) {
             return self.refuse(arrival, Failure::unknown_host());
         }
-        let held = match self.books.of(host.as_deref().unwrap_or_default()).await {
+        let held = match self.books.of(host.as_deref().unwrap_or_default(), !request.method().is_safe()).await {
             Ok(held) => held,
             Err(failure) => return self.refuse(arrival, failure),
         };

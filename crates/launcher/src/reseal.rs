@@ -30,6 +30,12 @@ pub(crate) fn named(url: &str) -> Option<String> {
 
 /// Proves the books, and brings them under a new master key.
 pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bool) -> Result<String, String> {
+    if settings.tenant.is_some() && settings.master_key.is_some() {
+        return Err(
+            "the master key of this tenant is in the catalogue, where nothing can put another one in its place yet"
+                .into(),
+        );
+    }
     let place = settings.master_key.is_none().then(|| settings.data.join("master-key"));
     if place.is_none() && !from_stdin {
         return Err("the master key is configured; give the new one on standard input with --new-key-stdin, and \

@@ -10,9 +10,11 @@ use crate::logging::{self, LogLevel};
 use crate::mount::Site;
 use crate::sight::telemetry;
 use crate::telling::Teller;
-use crate::tenants::{self, Books};
+use crate::tenants::api::Api;
+use crate::tenants::{Books, Known};
 use crate::tls::{self, Certificate};
 use crate::{admin, demo, front, new_days, sight};
+use axum::extract::Request;
 use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
@@ -93,7 +95,8 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     sight::watches(&books, settings);
     let edge = Edge::new(&serving(settings), current.clone());
     let told_at = metrics.as_ref().map(place_of).transpose()?;
-    greet(settings, (place(&plain)?, secure_address, told_at), is_demo);
+    let admin = administration(settings, &books)?;
+    greet(settings, (place(&plain)?, secure_address, told_at), is_demo, &books).await;
 
     let (stopping, stopped) = watch::channel(None);
     let stop = stop_signal()?;
@@ -131,14 +134,19 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     };
     let sighted = async {
         if let Some(listener) = metrics {
-            aside::serve(listener, sight::answer, stop(stopped.clone())).await;
+            aside::serve(listener, |asked: Request| sight::answer(asked.into_parts().0), stop(stopped.clone())).await;
+        }
+    };
+    let administered = async {
+        if let Some((door, api)) = admin {
+            aside::serve(door.listener, move |asked| api.clone().answer(asked), stop(stopped.clone())).await;
         }
     };
     let silenced = async {
         stop(stopped.clone()).await;
         books.end_news();
     };
-    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, silenced);
+    tokio::join!(edge.clone().serve(plain, stop(stopped.clone())), secured, sighted, administered, silenced);
     drop((reloading, sweeping, telling, looking, exporting));
     teller.rests().await;
     telemetry::ends().await;
@@ -152,6 +160,15 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     }
     say("stopped");
     Ok(())
+}
+
+/// Where administrators of tenants are answered, and by whom; nowhere without a key.
+fn administration(settings: &Settings, books: &Arc<Books>) -> Result<Option<(Door, Arc<Api>)>, String> {
+    let Some(key) = settings.cloud.admin_key.as_ref().filter(|_| settings.edition == Edition::Cloud) else {
+        return Ok(None);
+    };
+    let door = Door { listener: bind(settings.cloud.admin)?, certificate: None };
+    Ok(Some((door, Api::new(books.clone(), key.expose()))))
 }
 
 /// The settings of what serves: requests may take most of the grace, and the books have the rest of it.
@@ -212,10 +229,11 @@ fn signs_in(is_demo: bool) -> Option<Demo> {
 }
 
 /// What the operator needs to know, once requests are taken.
-fn greet(
+async fn greet(
     settings: &Settings,
     (address, secure, metrics): (SocketAddr, Option<SocketAddr>, Option<SocketAddr>),
     is_demo: bool,
+    books: &Books,
 ) {
     let url = format!("http://{address}");
     let mut lines = vec![format!("listening on {url}")];
@@ -229,8 +247,12 @@ fn greet(
     let (pages, host) = match settings.edition {
         Edition::Server => (url.clone(), String::new()),
         Edition::Cloud => {
-            let tenants = tenants::list(settings);
-            let host = tenants.first().map_or("HOST", String::as_str);
+            let known = books.administered();
+            let tenants = match &known {
+                Some((known, _)) => known.list().await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let host = tenants.first().map_or("HOST", |tenant| tenant.host.as_str());
             lines.push(format!("{:<15} {}", "tenants", tenants.len()));
             (format!("https://{host}"), format!("-H 'Host: {host}' "))
         }
@@ -347,7 +369,7 @@ where
         Ok(loaded) => loaded,
         Err(error) => return misused(&error.to_string()),
     };
-    let settings = match of_tenant(loaded.settings) {
+    let settings = match of_tenant(loaded.settings).await {
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
@@ -369,13 +391,15 @@ where
 }
 
 /// The settings of the tenant that a command is about, in the cloud edition.
-pub(crate) fn of_tenant(settings: Settings) -> Result<Settings, String> {
+pub(crate) async fn of_tenant(settings: Settings) -> Result<Settings, String> {
     match (&settings.tenant, settings.edition) {
         (None, Edition::Server) => Ok(settings),
         (None, Edition::Cloud) => Err("name the tenant that this is about with --tenant HOST".into()),
         (Some(host), _) => {
-            let known = tenants::normal_host(host).and_then(|host| tenants::tenant_settings(&settings, &host));
-            known.ok_or_else(|| format!("there is no tenant {host}"))
+            let known = Known::open(&settings).await?;
+            let own = known.settings_of(&settings, host).await;
+            known.close().await;
+            own?.ok_or_else(|| format!("there is no tenant {host}"))
         }
     }
 }

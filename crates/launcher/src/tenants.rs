@@ -1,23 +1,30 @@
 //! Whose books a request is about: those of the installation, or those of the tenant that its host names.
 //!
-//! A tenant is a folder below `<Data>/tenants`, named by its host, with what an installation has: its database, its token
-//! secret, its users. It is opened when it is first asked for and closed when nobody asks any more; its name is the issuer
-//! and the audience of its tokens. Owns: which tenants are open. Refuses: to know what is in their books.
+//! A tenant has what an installation has: its database, its keys, its users. Which there are and where their books are, the
+//! catalogue knows. It is opened when it is first asked for and closed when nobody asks any more, or when the catalogue says
+//! something else of it; its name is the issuer and the audience of its tokens. Owns: which tenants are open. Refuses: to
+//! know what is in their books.
+
+pub(crate) mod api;
+mod folders;
+mod known;
+pub(crate) mod making;
+pub(crate) mod moving;
 
 use crate::admin::{self, Memory};
-use crate::config::{Edition, Secret, Settings};
-use crate::private;
+use crate::config::{Edition, Settings};
+use catalogue::{State, Tenant};
+pub(crate) use folders::normal_host;
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
 use http_kit::request::Limits;
-use ledger_core::auth::NewUser;
-use ledger_core::database::{Purpose, let_go};
-use ledger_core::error::{Error, Unavailable};
+use known::Minutes;
+pub(crate) use known::{HIDDEN, Known};
+use ledger_core::database::{Purpose, file_of};
+use ledger_core::error::{Code, Error, Unavailable};
 use ledger_core::ledger::Ledger;
-use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::{OnceCell, watch};
@@ -37,6 +44,8 @@ pub(crate) struct Held {
 pub(crate) struct Tenants {
     /// As they were at the last change of the configuration.
     settings: Mutex<Arc<Settings>>,
+    known: Arc<Known>,
+    _hearing: supervise::Kept,
     places: Arc<Mutex<Places>>,
 }
 
@@ -49,34 +58,44 @@ struct Places {
 
 /// A tenant that is open, or about to be.
 struct Open {
+    /// Which change of it this is of.
+    turn: i64,
+    /// Whether its books are only read, because they are on their way to another place.
+    reads_only: bool,
     shell: OnceCell<Arc<Shell>>,
     used: Mutex<Instant>,
     /// When it could not be opened the last time.
     failed: Mutex<Option<Instant>>,
 }
 
-/// What a tenant is known by, in its folder.
-const KEPT: &str = "tenant.json";
-/// As long as a server may take to let a tenant go that was taken out.
-const LET_GO: Duration = Duration::from_mins(1);
-
+/// Whoever comes while the books are between two places waits so long.
+const HOLD: Duration = Duration::from_secs(10);
+/// How often whoever waits looks whether it is over.
+const LOOK: Duration = Duration::from_millis(25);
+/// Requests that began before a tenant leaves may take so long.
+const LAST: Duration = Duration::from_secs(5);
 /// Whoever could not be opened is not tried again before this.
 const AGAIN: Duration = Duration::from_secs(2);
 
 impl Open {
-    fn fresh() -> Arc<Self> {
-        Arc::new(Self { shell: OnceCell::new(), used: Mutex::new(Instant::now()), failed: Mutex::default() })
+    fn of(tenant: &Tenant) -> Arc<Self> {
+        let (turn, reads_only) = (tenant.turn, tenant.state == State::Moving);
+        let (shell, used, failed) = (OnceCell::new(), Mutex::new(Instant::now()), Mutex::default());
+        Arc::new(Self { turn, reads_only, shell, used, failed })
     }
 
     /// Opens it, unless that was tried just now. Why it cannot be is told once.
-    async fn opened(&self, host: &str, own: &Settings) -> Result<Arc<Shell>, Error> {
+    async fn opened(&self, known: &Arc<Known>, host: &str, own: Result<Settings, String>) -> Result<Arc<Shell>, Error> {
         const AWAY: Error = Error::Unavailable(Unavailable::DatabaseAway);
         let failed = || self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let begin = || async {
             if failed().is_some_and(|at| at.elapsed() < AGAIN) {
                 return Err(AWAY);
             }
-            let begun = begin(own).await;
+            let begun = match own {
+                Ok(own) => begin(known, host, &own, self.reads_only).await,
+                Err(why) => Err(why),
+            };
             let before = failed().take();
             begun.map_err(|why| {
                 *failed() = Some(Instant::now());
@@ -90,8 +109,20 @@ impl Open {
     }
 }
 
-async fn begin(own: &Settings) -> Result<Arc<Shell>, String> {
-    let shell = shell(own, Memory::among_many(own)).await?;
+async fn begin(known: &Arc<Known>, host: &str, own: &Settings, reads_only: bool) -> Result<Arc<Shell>, String> {
+    let purpose = if reads_only { Purpose::Reading } else { Purpose::Serving };
+    // Else it would be made, and books that are elsewhere would look as if there had never been any.
+    if let Some(file) = file_of(own.database.expose()).filter(|file| !file.exists()) {
+        return Err(format!("its books are not in {}", file.display()));
+    }
+    let mut shell = shell(own, Memory::among_many(own), purpose).await?;
+    if known.is_shared() {
+        let minutes = Minutes { known: known.clone(), host: host.to_owned() };
+        shell.quotas = shell.quotas.together(Arc::new(minutes));
+    }
+    if reads_only {
+        return Ok(Arc::new(shell));
+    }
     if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
         shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     }
@@ -105,20 +136,32 @@ impl Books {
     /// The books of an installation, or of its tenants.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, String> {
         match settings.edition {
-            Edition::Server => Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings)).await?))),
+            Edition::Server => {
+                Ok(Self::One(Arc::new(shell(settings, Memory::alone(settings), Purpose::Serving).await?)))
+            }
             Edition::Cloud => {
-                private::make_folder(&folder(settings))?;
+                let known = Known::open(settings).await?;
+                let hears = known.clone();
+                let hearing = supervise::keep("what hears of tenants", move || hears.clone().hear());
                 let settings = Mutex::new(Arc::new(settings.clone()));
-                Ok(Self::Many(Tenants { settings, places: Arc::default() }))
+                Ok(Self::Many(Tenants { settings, known, _hearing: hearing, places: Arc::default() }))
             }
         }
     }
 
-    /// The books that a host stands for.
-    pub(crate) async fn of(&self, host: &str) -> Result<Held, Failure> {
+    /// The books that a host stands for, to be written or only read.
+    pub(crate) async fn of(&self, host: &str, writes: bool) -> Result<Held, Failure> {
         match self {
             Self::One(shell) => Ok(Held { shell: shell.clone(), _open: None }),
-            Self::Many(tenants) => tenants.of(host).await,
+            Self::Many(tenants) => tenants.of(host, writes).await,
+        }
+    }
+
+    /// What is known of tenants, and the settings that they are administered by; nothing where there is one installation.
+    pub(crate) fn administered(&self) -> Option<(Arc<Known>, Arc<Settings>)> {
+        match self {
+            Self::One(_) => None,
+            Self::Many(tenants) => Some((tenants.known.clone(), tenants.settings())),
         }
     }
 
@@ -141,19 +184,29 @@ impl Books {
 
     /// Those that are open. One is held at a time: whoever is held cannot make room for a newcomer.
     fn shells(&self) -> impl Iterator<Item = Arc<Shell>> {
+        self.shells_where(|_| true)
+    }
+
+    /// Those that are written as well: nobody does anything by itself in books that are on their way to another place.
+    fn written(&self) -> impl Iterator<Item = Arc<Shell>> {
+        self.shells_where(|one| !one.reads_only)
+    }
+
+    fn shells_where(&self, wanted: impl Fn(&Open) -> bool) -> impl Iterator<Item = Arc<Shell>> {
         let shells: Vec<Weak<Shell>> = match self {
             Self::One(shell) => vec![Arc::downgrade(shell)],
             Self::Many(tenants) => {
                 let places = tenants.places();
-                places.open.values().filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
+                let open = places.open.values().filter(|one| wanted(one));
+                open.filter_map(|one| one.shell.get().map(Arc::downgrade)).collect()
             }
         };
         shells.into_iter().filter_map(|shell| shell.upgrade())
     }
 
-    /// The books that are open, each as long as it is held.
+    /// The books that are open and written, each as long as it is held.
     pub(crate) fn ledgers(&self) -> impl Iterator<Item = Arc<Ledger>> {
-        self.shells().map(|shell| shell.ledger.clone())
+        self.written().map(|shell| shell.ledger.clone())
     }
 
     /// How many sets of books are open.
@@ -168,7 +221,7 @@ impl Books {
 
     /// Tries again what is known to fail.
     pub(crate) async fn try_again(&self) {
-        for shell in self.shells() {
+        for shell in self.written() {
             shell.ledger.try_again().await;
             if let Err(error) = shell.ledger.keep_numbers().await {
                 tracing::debug!(?error, "records are not counted for now");
@@ -178,7 +231,7 @@ impl Books {
 
     /// Writes down what was counted of the dialects' use, and of time. One that closed has written its own.
     pub(crate) async fn write_usage(&self) {
-        for shell in self.shells() {
+        for shell in self.written() {
             if let Err(error) = shell.ledger.write_usage().await {
                 tracing::warn!(?error, "what was counted of the dialects' use could not be written");
             }
@@ -188,11 +241,11 @@ impl Books {
         }
     }
 
-    /// Closes tenants that nobody asked for in a while, and those that were taken out.
+    /// Closes tenants that nobody asked for in a while, and those of which the catalogue says something else by now.
     pub(crate) async fn close_idle(&self) {
         if let Self::Many(tenants) = self {
-            tenants.forget_removed();
-            let idle = tenants.settings().tenant_idle;
+            tenants.look_again().await;
+            let idle = tenants.settings().cloud.idle;
             tenants.close(|used| used.elapsed() >= idle).await;
         }
     }
@@ -213,6 +266,7 @@ impl Books {
                 for mut ending in closing {
                     let _ended = ending.changed().await;
                 }
+                tenants.known.close().await;
             }
         }
     }
@@ -221,7 +275,7 @@ impl Books {
     /// is there.
     pub(crate) async fn readiness(&self) -> Result<(), &'static str> {
         match self {
-            Self::Many(tenants) if folder(&tenants.settings()).is_dir() => Ok(()),
+            Self::Many(tenants) if folders::all(&tenants.settings()).is_dir() => Ok(()),
             Self::Many(_) => Err("the folder of the tenants is not there"),
             Self::One(shell) => shell.ledger.readiness().await,
         }
@@ -237,32 +291,60 @@ impl Tenants {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn of(&self, host: &str) -> Result<Held, Failure> {
+    async fn of(&self, host: &str, writes: bool) -> Result<Held, Failure> {
         let settings = self.settings();
-        // Asked each time: a tenant that was removed is gone with the next request.
-        let Some(own) = tenant_settings(&settings, host) else {
-            self.forget(host);
-            return Err(Failure::unknown_host());
-        };
-        let open = self.place(host, &settings).await?;
+        let until = Instant::now() + HOLD.min(settings.request_timeout / 2);
+        loop {
+            // Asked each time: what became of a tenant is so with the next request.
+            let Some(tenant) = self.known.find(host).await? else {
+                self.leave_other(host, None);
+                return Err(Failure::unknown_host());
+            };
+            self.leave_other(host, Some(&tenant));
+            match tenant.state {
+                State::Suspended => return Err(Failure::suspended()),
+                State::Switching => {}
+                State::Moving if writes => {}
+                State::Active | State::Moving => match self.held(&tenant, &settings).await {
+                    // It moved on just now, and what was there is not there any more.
+                    Err(failure) if failure.code == Code::Unavailable && self.known.moved_on(&tenant).await => {}
+                    held => return held,
+                },
+            }
+            if Instant::now() >= until {
+                return Err(Error::Unavailable(Unavailable::Moving).into());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn held(&self, tenant: &Tenant, settings: &Settings) -> Result<Held, Failure> {
+        let open = self.place(tenant, settings).await?;
         if let Some(shell) = open.shell.get() {
             return Ok(Held { shell: shell.clone(), _open: Some(open.clone()) });
         }
+        let own = self.known.settings(settings, tenant);
         // In a task of its own: a client that hangs up leaves no schema half changed.
-        let (opening, name) = (open.clone(), host.to_owned());
-        let opened = tokio::spawn(async move { opening.opened(&name, &own).await });
+        let (opening, known, tenant) = (open.clone(), self.known.clone(), tenant.clone());
+        let opened = tokio::spawn(async move {
+            let opened = opening.opened(&known, &tenant.host, own).await;
+            if opened.is_ok() && !opening.reads_only {
+                known.is_served(&tenant).await;
+            }
+            opened
+        });
         let shell = opened.await.map_err(Error::internal)??;
         Ok(Held { shell, _open: Some(open) })
     }
 
     /// The place of a tenant, or a new one; that of who was idle longest, where all are taken.
-    async fn place(&self, host: &str, settings: &Settings) -> Result<Arc<Open>, Failure> {
+    async fn place(&self, tenant: &Tenant, settings: &Settings) -> Result<Arc<Open>, Failure> {
         const BUSY: Error = Error::Unavailable(Unavailable::Overloaded);
         enum Next {
             Wait(watch::Receiver<()>),
             Room(Vec<Instant>),
         }
-        let most = settings.most_tenants;
+        let (host, most) = (tenant.host.as_str(), settings.cloud.most_open);
         loop {
             let next = {
                 let mut places = self.places();
@@ -272,7 +354,7 @@ impl Tenants {
                     *found.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                     return Ok(found.clone());
                 } else if places.open.len() < most {
-                    return Ok(places.open.entry(host.to_owned()).or_insert_with(Open::fresh).clone());
+                    return Ok(places.open.entry(host.to_owned()).or_insert_with(|| Open::of(tenant)).clone());
                 } else {
                     let unused = places.open.values().filter(|one| is_idle(one));
                     Next::Room(unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect())
@@ -313,20 +395,28 @@ impl Tenants {
         }
     }
 
-    fn forget(&self, host: &str) {
+    /// Lets a tenant go that is open as it is no more.
+    fn leave_other(&self, host: &str, tenant: Option<&Tenant>) {
+        let is = |one: &Open| tenant.is_some_and(|tenant| tenant.turn == one.turn && is_served(tenant.state));
         let mut places = self.places();
-        if let Some(gone) = places.open.remove(host) {
+        if places.open.get(host).is_some_and(|one| !is(one))
+            && let Some(gone) = places.open.remove(host)
+        {
             drop(self.farewell(&mut places, host.to_owned(), gone));
         }
     }
 
-    /// Lets those go that were taken out, whether anybody asks for them or not: who takes them out waits for that.
-    fn forget_removed(&self) {
-        let tenants = folder(&self.settings());
+    /// Lets those go of which something else is known by now, whether anybody asks for them or not: who changes them waits
+    /// for that.
+    async fn look_again(&self) {
         let open: Vec<String> = self.places().open.keys().cloned().collect();
-        for host in open.iter().filter(|host| !tenants.join(host).join(KEPT).is_file()) {
-            self.forget(host);
+        for host in open {
+            // One that nothing is known of stays as it is.
+            if let Ok(found) = self.known.find(&host).await {
+                self.leave_other(&host, found.as_deref());
+            }
         }
+        self.known.forget_minutes().await;
     }
 
     /// Begins to close one. Until that is done whoever asks for it waits.
@@ -337,6 +427,11 @@ impl Tenants {
         supervise::once("the farewell of a tenant", async move {
             let _leaves = leaves;
             if let Some(shell) = leaving.shell.get() {
+                shell.ledger.end_news();
+                let end = Instant::now() + LAST;
+                while !is_idle(&leaving) && Instant::now() < end {
+                    tokio::time::sleep(LOOK).await;
+                }
                 shell.ledger.close().await;
             }
             drop(leaving);
@@ -363,190 +458,18 @@ fn is_idle(open: &Arc<Open>) -> bool {
     Arc::strong_count(open) == 1 && open.shell.get().is_none_or(rests)
 }
 
-async fn shell(settings: &Settings, memory: Memory) -> Result<Shell, String> {
-    let ledger = admin::open(settings, memory, Purpose::Serving).await?;
+const fn is_served(state: State) -> bool {
+    matches!(state, State::Active | State::Moving)
+}
+
+async fn shell(settings: &Settings, memory: Memory, purpose: Purpose) -> Result<Shell, String> {
+    let ledger = admin::open(settings, memory, purpose).await?;
     ledger.set_write_time(settings.write_time);
     Ok(Shell {
         ledger,
         limits: Limits { body: settings.body_limit, request: settings.request_timeout },
         quotas: Quotas::new(settings.requests_per_minute, settings.requests_at_once),
     })
-}
-
-// ── Their folders ──
-
-pub(crate) fn folder(settings: &Settings) -> PathBuf {
-    settings.data.join("tenants")
-}
-
-/// A host as it names a folder: a name of letters, digits, dots and dashes, in lower case, without a port.
-pub(crate) fn normal_host(host: &str) -> Option<String> {
-    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
-    let name = name.map_or(host, |(name, _)| name);
-    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-')
-            && !label.starts_with('-')
-    };
-    (name.len() <= 253 && name.split('.').all(label)).then_some(name)
-}
-
-/// The settings of a tenant; nothing where there is none.
-pub(crate) fn tenant_settings(settings: &Settings, host: &str) -> Option<Settings> {
-    let data = folder(settings).join(host);
-    let text = std::fs::read_to_string(data.join(KEPT)).ok()?;
-    let kept: Value = serde_json::from_str(&text).ok()?;
-    Some(of_tenant(settings, host, kept["database"].as_str().map(str::to_owned)))
-}
-
-/// The settings of a tenant whose books are there, or else in its folder.
-fn of_tenant(settings: &Settings, host: &str, database: Option<String>) -> Settings {
-    let data = folder(settings).join(host);
-    let own = || format!("sqlite:{}", data.join("duet.db").display());
-    Settings {
-        database: Secret::of(database.unwrap_or_else(own)),
-        // Many share what one installation has.
-        pool_size: settings.pool_size.min(4),
-        readers: settings.readers.min(2),
-        token_secret: None,
-        master_key: None,
-        token_issuer: host.to_owned(),
-        token_audience: host.to_owned(),
-        data,
-        ..settings.clone()
-    }
-}
-
-/// The settings of a tenant that may be there or not: without one, its books are a file in its folder.
-pub(crate) fn place_of(settings: &Settings, host: &str) -> Settings {
-    tenant_settings(settings, host).unwrap_or_else(|| of_tenant(settings, host, None))
-}
-
-/// A tenant whose books are in its folder is there from now on, unless it was.
-pub(crate) fn keep(data: &Path) -> Result<(), String> {
-    if data.join(KEPT).exists() {
-        return Ok(());
-    }
-    draft(data, None).and_then(|draft| move_to(&draft, &data.join(KEPT)))
-}
-
-/// What a tenant is known by, under another name first: it is there once its books are.
-fn draft(data: &Path, database: Option<&str>) -> Result<PathBuf, String> {
-    let cannot = |error: std::io::Error| format!("cannot write {}: {error}", data.display());
-    let draft = data.join("tenant.json.new");
-    let kept = json!({"database": database}).to_string();
-    let mut file = private::create(&draft).map_err(cannot)?;
-    std::io::Write::write_all(&mut file, kept.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
-    Ok(draft)
-}
-
-/// All tenants, by their hosts.
-pub(crate) fn list(settings: &Settings) -> Vec<String> {
-    let entries = std::fs::read_dir(folder(settings)).into_iter().flatten().filter_map(Result::ok);
-    let mut hosts: Vec<String> = entries
-        .filter(|entry| entry.path().join(KEPT).is_file())
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    hosts.sort();
-    hosts
-}
-
-/// What a tenant is made with.
-pub(crate) struct NewTenant {
-    pub(crate) host: String,
-    /// Another database than a file of its own.
-    pub(crate) database: Option<String>,
-    pub(crate) email: String,
-    pub(crate) password: Option<String>,
-}
-
-/// Makes a tenant and its first user. The password is answered where it was made up.
-pub(crate) async fn add(settings: &Settings, new: NewTenant) -> Result<Option<String>, String> {
-    let host = normal_host(&new.host).ok_or_else(|| format!("{} is no host name", new.host))?;
-    let data = folder(settings).join(&host);
-    if data.join(KEPT).exists() {
-        return Err(format!("the tenant {host} is there already"));
-    }
-    private::make_folder(&data)?;
-    let draft = draft(&data, new.database.as_deref())?;
-    let own = Settings {
-        pool_size: settings.pool_size,
-        readers: settings.readers,
-        ..of_tenant(settings, &host, new.database.clone())
-    };
-    let ledger = admin::open(&own, Memory::among_many(&own), Purpose::Writing).await?;
-    let made = match first_user(&ledger, new).await {
-        Ok(made) => ledger.note_tenant(&host, true).await.map(|()| made).map_err(|error| admin::explain(&error)),
-        Err(why) => Err(why),
-    };
-    ledger.close().await;
-    let made = made?;
-    move_to(&draft, &data.join(KEPT))?;
-    Ok(made)
-}
-
-async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, String> {
-    ledger.migrate().await.map_err(|error| admin::explain(&error))?;
-    let user = NewUser {
-        display_name: new.email.clone(),
-        email: new.email,
-        username: None,
-        password: String::new(),
-        must_change_password: false,
-        is_system_admin: true,
-    };
-    let made = ledger.bootstrap(user, new.password).await.map_err(|error| admin::explain(&error))?;
-    Ok(made.filter(|first| first.password_made).map(|first| first.user.password))
-}
-
-/// Takes a tenant out; its folder is kept aside. Where that is, is answered.
-pub(crate) async fn remove(settings: &Settings, host: &str, stamp: &str) -> Result<PathBuf, String> {
-    let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
-    let data = folder(settings).join(&host);
-    if !data.join(KEPT).is_file() {
-        return Err(format!("there is no tenant {host}"));
-    }
-    // What is taken out says so itself; where its books cannot be opened, it is taken out all the same.
-    let own = tenant_settings(settings, &host);
-    if let Some(own) = &own
-        && let Err(why) = note_removal(own, &host).await
-    {
-        crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
-    }
-    let aside = settings.data.join("removed-tenants");
-    private::make_folder(&aside)?;
-    let aside = aside.join(format!("{host}-{stamp}"));
-    // From here on nobody asks for it any more, and a server that has it open lets it go: whoever writes to a file that is
-    // not where it was would end, with all the others that it serves.
-    let (kept, out) = (data.join(KEPT), data.join("tenant.json.removed"));
-    move_to(&kept, &out)?;
-    let is_free = match &own {
-        Some(own) => let_go(own.database.expose(), LET_GO).await.map_err(|error| error.to_string()),
-        None => Ok(true),
-    };
-    if !matches!(is_free, Ok(true)) {
-        move_to(&out, &kept)?;
-        is_free?;
-        return Err(format!("{host} is still served after {LET_GO:?}; try again, or end that server first"));
-    }
-    move_to(&data, &aside)?;
-    move_to(&aside.join("tenant.json.removed"), &aside.join(KEPT))?;
-    Ok(aside)
-}
-
-async fn note_removal(own: &Settings, host: &str) -> Result<(), String> {
-    let ledger = admin::open(own, Memory::among_many(own), Purpose::Writing).await?;
-    let noted = match ledger.migrate().await {
-        Ok(()) => ledger.note_tenant(host, false).await,
-        Err(error) => Err(error),
-    };
-    ledger.close().await;
-    noted.map_err(|error| admin::explain(&error))
-}
-
-fn move_to(from: &Path, to: &Path) -> Result<(), String> {
-    std::fs::rename(from, to).map_err(|error| format!("cannot move {} to {}: {error}", from.display(), to.display()))
 }
 
 #[cfg(test)]

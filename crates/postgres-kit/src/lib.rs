@@ -11,6 +11,7 @@
 mod fault;
 mod flight;
 mod health;
+mod hearing;
 mod link;
 mod pool;
 mod prepared;
@@ -22,6 +23,7 @@ mod values;
 pub use fault::Fault;
 pub use flight::{Answers, Leg, Rows};
 pub use health::{Health, Standing};
+pub use hearing::hear;
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};
 pub use proxied::{Failure, proxied};

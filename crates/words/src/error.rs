@@ -172,6 +172,8 @@ pub enum Unavailable {
     TooLong,
     StorageFull,
     DatabaseAway,
+    /// They are on their way to another place, and nothing is written meanwhile.
+    Moving,
     ShuttingDown,
     CommitOutcomeUnknown,
 }
@@ -249,7 +251,7 @@ impl Error {
                 Unavailable::Overloaded | Unavailable::Outgrown => Code::Overloaded,
                 Unavailable::TooLong => Code::RehearsalTooLong,
                 Unavailable::StorageFull => Code::StorageFull,
-                Unavailable::DatabaseAway | Unavailable::ShuttingDown => Code::Unavailable,
+                Unavailable::DatabaseAway | Unavailable::Moving | Unavailable::ShuttingDown => Code::Unavailable,
                 Unavailable::CommitOutcomeUnknown => Code::CommitOutcomeUnknown,
             },
             Self::TooSlow { .. } => Code::TooSlow,
@@ -294,6 +296,7 @@ impl Error {
                 }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
                 Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
+                Unavailable::Moving => "The books are being moved; try again shortly",
                 Unavailable::ShuttingDown => "The server is shutting down; try again shortly",
                 Unavailable::CommitOutcomeUnknown => {
                     "It is not known whether this was written; repeat it with the same Idempotency-Key"

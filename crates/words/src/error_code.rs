@@ -123,8 +123,10 @@ codes! {
     RehearsalTooLong = "rehearsal_too_long", "Rehearse less at once, or do it without `dryRun`.";
     /// The server's storage is full.
     StorageFull = "storage_full", "Tell the operator. Nothing was written; repeat with the same `Idempotency-Key`.";
-    /// The database is not reachable, or the server is about to end.
+    /// The database is not reachable, the books are being moved, or the server is about to end.
     Unavailable = "unavailable", "Repeat it after `Retry-After`, a write with the same `Idempotency-Key`. Nothing was written.";
+    /// The operator has suspended the books that are kept under this host name.
+    Suspended = "suspended", "Ask whoever runs the server. Nothing is lost; it is served again as soon as they say so.";
     /// It is not known whether this was written.
     CommitOutcomeUnknown = "commit_outcome_unknown", "Repeat it with the same `Idempotency-Key`: it is written once, whatever happened.";
     /// This read takes longer than a request may, and would again; so there is no `Retry-After`.

@@ -5,6 +5,7 @@ use super::{Making, postgres, stamp};
 use crate::admin::{self, Memory, explain};
 use crate::config::{Secret, Settings};
 use crate::{bar, private, tenants, verify};
+use catalogue::Tenant;
 use ledger_core::clock::Clock;
 use ledger_core::database::{self, Purpose};
 use ledger_core::fault::said;
@@ -60,9 +61,10 @@ impl Draft {
 }
 
 /// Copies the books of an installation, or of one tenant.
-pub(super) async fn of_one(settings: &Settings, asked: &Making) -> Result<String, String> {
+pub(super) async fn of_one(settings: &Settings, asked: &Making, hidden: Option<&str>) -> Result<String, String> {
     let draft = Draft::begin(&asked.to)?;
     let made = made(settings, &draft.folder, asked.verify).await?;
+    keep_hidden(&draft.folder, hidden)?;
     draft.finish()?;
     stamped(settings, asked);
     Ok(format!("{}\nthe copy is {}; keep the master key apart from it", told(&made), asked.to.display()))
@@ -72,18 +74,21 @@ pub(super) async fn of_one(settings: &Settings, asked: &Making) -> Result<String
 pub(super) async fn of_all(settings: &Settings, asked: &Making) -> Result<String, String> {
     let draft = Draft::begin(&asked.to)?;
     let (mut parts, mut lines) = (Vec::new(), Vec::new());
-    for host in tenants::list(settings) {
+    let known = tenants::Known::open(settings).await?;
+    for Tenant { host, .. } in known.list().await? {
         // One that was taken out meanwhile is no tenant any more.
-        let Some(own) = tenants::tenant_settings(settings, &host) else { continue };
+        let Some(own) = known.settings_of(settings, &host).await? else { continue };
         let folder = draft.folder.join(&host);
         private::make_folder(&folder)?;
         let made = made(&own, &folder, asked.verify).await.map_err(|why| format!("{host}: {why}"))?;
+        keep_hidden(&folder, known.hidden_keys(&host).await?.as_deref())?;
         private::sync_folder(&folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
         let (bytes, sha256) = manifest::sum(&folder.join(manifest::NAME), |_| Ok(()))?;
         lines.push(format!("{host}: {}", told(&made)));
         stamped(&own, asked);
         parts.push(Part { name: host, bytes, sha256 });
     }
+    known.close().await;
     if parts.is_empty() {
         return Err("there are no tenants; add one with duet tenant add".into());
     }
@@ -92,6 +97,13 @@ pub(super) async fn of_all(settings: &Settings, asked: &Making) -> Result<String
     stamped(settings, asked);
     lines.push(format!("the copy is {}; keep the master keys apart from it", asked.to.display()));
     Ok(lines.join("\n"))
+}
+
+/// Keeps the keys of a tenant beside its copy, hidden as they are in the catalogue.
+fn keep_hidden(folder: &Path, hidden: Option<&str>) -> Result<(), String> {
+    let Some(hidden) = hidden else { return Ok(()) };
+    let place = folder.join(tenants::HIDDEN);
+    private::replace(&place, hidden.as_bytes()).map_err(|error| format!("cannot write {}: {error}", place.display()))
 }
 
 /// Notes that a copy was made, and that its books were proved where that was asked for.

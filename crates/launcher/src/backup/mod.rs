@@ -2,7 +2,8 @@
 //!
 //! A copy is a folder: what the engine keeps, and `manifest.json`, which says what that is and is written last. It is made
 //! in a folder beside its place and moved there once all of it is on the disk, so that what was cut off is never taken for
-//! a copy. The master key is no part of it. Of the cloud edition a copy of all tenants has a folder for each.
+//! a copy. The master key is no part of it. Of the cloud edition a copy of all tenants has a folder for each; keys that the
+//! catalogue keeps of a tenant go along as it keeps them, hidden under the master key of the servers.
 
 mod making;
 mod manifest;
@@ -12,6 +13,7 @@ pub(crate) mod stamp;
 
 use crate::config::{self, Edition, Settings, Source};
 use crate::console::{failed, misused, say};
+use crate::tenants::Known;
 use crate::{private, serve, tenants};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,29 +34,37 @@ pub(crate) struct Restoring {
 
 /// Whose books these are: those of an installation or of one tenant, or of all tenants that there are.
 enum Whose {
-    One(Box<Settings>),
+    /// With its keys as the catalogue hides them, where it does.
+    One(Box<Settings>, Option<String>),
     All(Box<Settings>),
 }
 
-fn whose(source: &Source) -> Result<Whose, String> {
+async fn whose(source: &Source) -> Result<Whose, String> {
     let settings = config::load(source).map_err(|error| error.to_string())?.settings;
     match (settings.edition, &settings.tenant) {
         (Edition::Cloud, None) => Ok(Whose::All(Box::new(settings))),
-        _ => serve::of_tenant(settings).map(|settings| Whose::One(Box::new(settings))),
+        (Edition::Cloud, Some(host)) => {
+            let known = Known::open(&settings).await?;
+            let hidden = known.hidden_keys(host).await;
+            known.close().await;
+            let hidden = hidden?;
+            serve::of_tenant(settings).await.map(|settings| Whose::One(Box::new(settings), hidden))
+        }
+        _ => serve::of_tenant(settings).await.map(|settings| Whose::One(Box::new(settings), None)),
     }
 }
 
 /// The master key that is beside the books, by which they are read.
 fn key_of(settings: &Settings) -> Result<Option<Vec<u8>>, String> {
     if let Some(key) = &settings.master_key {
-        return Ok(Some(key.expose().as_bytes().to_vec()));
+        return Ok(Some(key.expose().to_vec()));
     }
     if let Some(key) = private::secret(&settings.data.join("master-key"))? {
         return Ok(Some(key));
     }
     // Books of a release that made none of its own are under the token secret.
     match &settings.token_secret {
-        Some(secret) => Ok(Some(secret.expose().as_bytes().to_vec())),
+        Some(secret) => Ok(Some(secret.expose().to_vec())),
         None => private::secret(&settings.data.join("token-secret")),
     }
 }
@@ -70,9 +80,9 @@ fn ended(done: Result<String, String>) -> ExitCode {
 }
 
 pub(crate) async fn make(source: &Source, asked: Making) -> ExitCode {
-    match whose(source) {
+    match whose(source).await {
         Err(why) => misused(&why),
-        Ok(Whose::One(settings)) => ended(making::of_one(&settings, &asked).await),
+        Ok(Whose::One(settings, hidden)) => ended(making::of_one(&settings, &asked, hidden.as_deref()).await),
         Ok(Whose::All(settings)) => ended(making::of_all(&settings, &asked).await),
     }
 }

@@ -57,17 +57,22 @@ pub(super) async fn of_tenants(settings: &Settings, asked: &Restoring, only: Opt
         return Err(format!("{} has no copy of the tenant {host}", asked.from.display()));
     }
     let mut all = Vec::new();
+    let known = tenants::Known::open(settings).await?;
     for (host, from) in copies {
-        let place = tenants::place_of(settings, &host);
+        let mut place = known.place_of(settings, &host).await?;
+        let hidden = if asked.key.is_none() { known.keys_in(&from, &host)? } else { None };
+        if let Some(keys) = &hidden {
+            (place.master_key, place.token_secret) = keys.of_books();
+        }
         private::make_folder(&place.data)?;
         let key =
             asked.key.as_ref().map(|key| if key.is_dir() { key.join(&host).join("master-key") } else { key.clone() });
         let ready =
             ready(&place, &from, key.as_deref(), (asked, true)).await.map_err(|why| format!("{host}: {why}"))?;
-        all.push((host, ready));
+        all.push((host, ready, hidden));
     }
     let mut lines = Vec::new();
-    for (host, ready) in all {
+    for (host, ready, hidden) in all {
         let told = brought_back(&ready, asked).await.map_err(|why| {
             let before = if lines.is_empty() {
                 String::new()
@@ -76,9 +81,10 @@ pub(super) async fn of_tenants(settings: &Settings, asked: &Restoring, only: Opt
             };
             format!("{host}: {why}{before}")
         })?;
-        tenants::keep(&ready.settings.data)?;
+        known.keep(&host, hidden).await?;
         lines.push(format!("{host}: {told}"));
     }
+    known.close().await;
     Ok(lines.join("\n"))
 }
 

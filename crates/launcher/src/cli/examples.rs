@@ -104,6 +104,16 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("tenant", &[("duet tenant list", "whose books are here")]),
     ("tenant add", &[("duet tenant add books.example.com --email me@example.com", "with its first user")]),
     ("tenant list", &[("duet tenant list", "their host names")]),
+    (
+        "tenant move",
+        &[("duet tenant move books.example.com --to north", "to a database of the cluster north, while it is served")],
+    ),
+    ("tenant suspend", &[("duet tenant suspend books.example.com", "nobody is answered there")]),
+    ("tenant resume", &[("duet tenant resume books.example.com", "it is served again")]),
+    (
+        "tenant put-back",
+        &[("duet tenant put-back books.example.com", "after its folder was moved back below data/tenants")],
+    ),
     ("tenant remove", &[("duet tenant remove books.example.com", "its folder is kept aside")]),
     ("config", &[("duet config show", "every key, and where its value is from")]),
     ("config check", &[("duet config check", "before a restart")]),

@@ -4,7 +4,10 @@ use super::{Command, ConfigCommand, DialectChoice, TenantCommand, UserCommand};
 use crate::compare::{self, translate};
 use crate::config::{self, Edition, Settings, Source};
 use crate::console::{failed, say};
-use crate::{admin, backup, convert, doctor, documents, export, init, reseal, serve, tenants, usage, verify};
+use crate::tenants::making::Where;
+use crate::tenants::moving::To;
+use crate::tenants::{Known, api, making, moving};
+use crate::{admin, backup, convert, doctor, documents, export, init, reseal, serve, usage, verify};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
 use std::process::ExitCode;
@@ -106,38 +109,55 @@ pub(super) async fn tenant(source: &Source, command: TenantCommand) -> ExitCode 
             "there are no tenants in the server edition; say \"Edition\": \"Cloud\" in the configuration first",
         );
     }
-    let done = match command {
-        TenantCommand::Add { host, tenant_database: database, email, password_stdin } => {
-            let given =
-                if password_stdin { admin::password(true).map(|(password, _)| Some(password)) } else { Ok(None) };
-            match given {
-                Ok(password) => {
-                    let new = tenants::NewTenant { host: host.clone(), database, email: email.clone(), password };
-                    let made = tenants::add(&settings, new).await;
-                    made.map(|made| {
-                        format!(
-                            "added {host}; its first user is {email}{}",
-                            made.map_or(String::new(), |made| admin::shown(&made, true))
-                        )
-                    })
-                }
-                Err(why) => Err(why),
-            }
-        }
-        TenantCommand::List => Ok(tenants::list(&settings).join("\n")),
-        TenantCommand::Remove { host } => {
-            let stamp = ledger_core::ids::request_id();
-            tenants::remove(&settings, &host, &stamp)
-                .await
-                .map(|aside| format!("removed {host}; its books are kept in {}", aside.display()))
-        }
+    let known = match Known::open(&settings).await {
+        Ok(known) => known,
+        Err(why) => return failed(&why),
     };
+    let done = done_of_tenant(&settings, &known, command).await;
+    known.close().await;
     match done {
         Ok(text) => {
             say(&text);
             ExitCode::SUCCESS
         }
         Err(why) => failed(&why),
+    }
+}
+
+async fn done_of_tenant(settings: &Settings, known: &Known, command: TenantCommand) -> Result<String, String> {
+    match command {
+        TenantCommand::Add { host, tenant_database, cluster, email, password_stdin } => {
+            let password = if password_stdin { Some(admin::password(true)?.0) } else { None };
+            let place = match (tenant_database, cluster) {
+                (Some(url), _) => Where::Address(url),
+                (None, Some(cluster)) => Where::Cluster(cluster),
+                (None, None) => Where::Folder,
+            };
+            let new = making::NewTenant { host: host.clone(), place, email: email.clone(), password };
+            let made = making::add(settings, known, new).await?;
+            let shown = made.map_or(String::new(), |made| admin::shown(&made, true));
+            Ok(format!("added {host}; its first user is {email}{shown}"))
+        }
+        TenantCommand::List { json } => {
+            let all = known.list().await?;
+            if json {
+                let told: Vec<_> = all.iter().map(api::told).collect();
+                return Ok(serde_json::json!({"tenants": told}).to_string());
+            }
+            Ok(all.into_iter().map(|tenant| tenant.host).collect::<Vec<_>>().join("\n"))
+        }
+        TenantCommand::Move { host, to } => {
+            moving::move_to(settings, known, &host, &To::parse(&to), &convert::shows()).await
+        }
+        TenantCommand::Suspend { host } => making::set_suspended(settings, known, &host, true).await,
+        TenantCommand::Resume { host } => making::set_suspended(settings, known, &host, false).await,
+        TenantCommand::Remove { host } => {
+            let aside = making::remove(settings, known, &host).await?;
+            Ok(format!("removed {host}; what it had is kept in {}", aside.display()))
+        }
+        TenantCommand::PutBack { host } => {
+            making::put_back(settings, known, &host).await.map(|()| format!("{host} is served again"))
+        }
     }
 }
 

@@ -49,6 +49,10 @@ const fn secret(name: &'static str) -> Key {
 const OF_ALL: &[Key] = &[
     text("Edition"),
     text("Cloud:Tenant"),
+    Key { name: "Cloud:Catalogue", shape: Shape::Text, shown: Shown::WithoutPassword },
+    secret("Cloud:Clusters"),
+    text("Cloud:Admin:Listen"),
+    secret("Cloud:Admin:Key"),
     plain("Cloud:MostOpen"),
     text("Cloud:Idle"),
     text("Urls"),

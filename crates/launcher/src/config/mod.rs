@@ -17,7 +17,7 @@ pub use layers::Source;
 pub(crate) use layers::{CUSTOM, HERE};
 pub use report::check;
 pub use settings::{
-    AfterSunset, Dialects, Edition, LogFormat, Retiring, Secret, Settings, Telemetry, Telling, headers_in,
+    AfterSunset, Dialects, Edition, Key, LogFormat, Retiring, Secret, Settings, Telemetry, Telling, headers_in,
     restart_needed,
 };
 

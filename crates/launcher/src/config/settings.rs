@@ -6,6 +6,7 @@ use super::keys;
 use super::layers::Merged;
 use super::values::{Reader, is_connectable};
 use crate::dialects::{Each, SPOKEN, Spoken};
+use catalogue::Cluster;
 use ledger_core::clock::Instant;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,26 @@ impl Secret {
 }
 
 impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// What is signed or hidden with, which need not be a text. It is shown to nobody.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(Vec<u8>);
+
+impl Key {
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("***")
     }
@@ -69,6 +90,87 @@ pub enum Edition {
     Server,
     /// Those of many tenants, each under a host name.
     Cloud,
+}
+
+/// Where it is known which tenants there are, and where their books may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cloud {
+    /// The database of the catalogue. May have a password in it.
+    pub catalogue: Secret,
+    pub clusters: Vec<Cluster>,
+    /// As many tenants as are open at once.
+    pub most_open: usize,
+    /// After how long without a request a tenant is closed.
+    pub idle: Duration,
+    /// Where administrators of tenants are answered, by this key; nowhere where there is none.
+    pub admin: SocketAddr,
+    pub admin_key: Option<Secret>,
+}
+
+impl Cloud {
+    /// Whether the servers of many machines have one catalogue.
+    pub fn is_shared(&self) -> bool {
+        catalogue::Catalogue::would_be_shared(self.catalogue.expose())
+    }
+
+    /// The cluster of a name.
+    pub fn cluster(&self, name: &str) -> Result<&Cluster, String> {
+        let found = self.clusters.iter().find(|one| one.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.clusters.iter().map(Cluster::name).collect();
+            let known =
+                if names.is_empty() { "which names none".into() } else { format!("which names {}", names.join(", ")) };
+            format!("there is no cluster {name} in Cloud:Clusters, {known}")
+        })
+    }
+}
+
+fn cloud(reader: &mut Reader<'_>, data: &std::path::Path) -> Option<Cloud> {
+    const CATALOGUE: &str = "Cloud:Catalogue";
+    let catalogue = reader.text(CATALOGUE);
+    if catalogue.as_ref().is_some_and(|url| !is_connectable(url)) {
+        reader.refuse(CATALOGUE, "sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE");
+    }
+    let catalogue = catalogue.unwrap_or_else(|| format!("sqlite:{}/catalogue.db", data.display()));
+    let clusters = clusters(reader);
+    let (most_open, idle) = (reader.number("Cloud:MostOpen", 1, 100_000), reader.duration("Cloud:Idle"));
+    let admin = reader.listen("Cloud:Admin:Listen", "http://");
+    let admin_key = reader.text("Cloud:Admin:Key").map(Secret);
+    if admin_key
+        .as_ref()
+        .is_some_and(|key| key.expose().len() < 32 || ledger_core::strength::is_guessable(key.expose()))
+    {
+        reader.refuse("Cloud:Admin:Key", "a key that cannot be guessed, such as `openssl rand -base64 48` makes");
+    }
+    Some(Cloud {
+        catalogue: Secret(catalogue),
+        clusters,
+        most_open: usize::try_from(most_open?).ok()?,
+        idle: idle?,
+        admin: admin?,
+        admin_key,
+    })
+}
+
+fn clusters(reader: &mut Reader<'_>) -> Vec<Cluster> {
+    const CLUSTERS: &str = "Cloud:Clusters";
+    let text = reader.text(CLUSTERS).unwrap_or_default();
+    let mut known: Vec<Cluster> = Vec::new();
+    for one in text.split_whitespace() {
+        let cluster = one.split_once('=').and_then(|(name, url)| Cluster::of(name, url));
+        match cluster {
+            Some(cluster) if known.iter().all(|other| other.name() != cluster.name()) => known.push(cluster),
+            _ => {
+                reader.refuse(
+                    CLUSTERS,
+                    "NAME=postgres://USER:PASSWORD@HOST/DATABASE of each cluster, with spaces or line ends between, and each \
+                     name once",
+                );
+                return Vec::new();
+            }
+        }
+    }
+    known
 }
 
 /// What becomes of a dialect after its sunset.
@@ -193,10 +295,7 @@ pub struct Settings {
     pub edition: Edition,
     /// The tenant that a command is about.
     pub tenant: Option<String>,
-    /// As many tenants as are open at once.
-    pub most_tenants: usize,
-    /// After how long without a request a tenant is closed.
-    pub tenant_idle: Duration,
+    pub cloud: Cloud,
     pub listen: SocketAddr,
     /// Where it listens for TLS, with these files.
     pub tls_listen: SocketAddr,
@@ -219,9 +318,9 @@ pub struct Settings {
     pub statement_timeout: Duration,
     pub write_timeout: Duration,
     pub token_lifetime: Duration,
-    pub token_secret: Option<Secret>,
+    pub token_secret: Option<Key>,
     /// What the secrets of the database are under.
-    pub master_key: Option<Secret>,
+    pub master_key: Option<Key>,
     pub token_issuer: String,
     pub token_audience: String,
     pub bootstrap_email: Option<String>,
@@ -291,8 +390,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let data = PathBuf::from(reader.text("Data")?);
     let editions = [("Server", Edition::Server), ("Cloud", Edition::Cloud)];
     let edition = reader.choice("Edition", &editions);
-    let most_tenants = reader.number("Cloud:MostOpen", 1, 100_000);
-    let tenant_idle = reader.duration("Cloud:Idle");
+    let cloud = cloud(reader, &data);
     let listen = reader.listen("Urls", "http://");
     let tls_listen = reader.listen("Server:Tls:Url", "https://");
     let [tls_certificate, tls_key] = tls_files(reader);
@@ -335,8 +433,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     Some(Settings {
         edition: edition?,
         tenant: reader.text("Cloud:Tenant"),
-        most_tenants: usize::try_from(most_tenants?).ok()?,
-        tenant_idle: tenant_idle?,
+        cloud: cloud?,
         listen: listen?,
         tls_listen: tls_listen?,
         tls_certificate,
@@ -398,7 +495,7 @@ fn check_pair(reader: &mut Reader<'_>, has_certificate: bool, has_key: bool) {
 }
 
 /// What others are made of or signed with.
-fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Secret> {
+fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Key> {
     let given = reader.text(key);
     if given.as_ref().is_some_and(|secret| secret.len() < 32) {
         reader.refuse(key, "at least 32 bytes");
@@ -407,7 +504,7 @@ fn secret(reader: &mut Reader<'_>, key: &str) -> Option<Secret> {
         let hint = "a secret that cannot be guessed, such as `openssl rand -base64 48` makes; leave the key out to have one made";
         reader.refuse(key, hint);
     }
-    given.map(Secret)
+    given.map(|secret| Key(secret.into_bytes()))
 }
 
 fn retiring(reader: &mut Reader<'_>, letter: &str) -> Retiring {
@@ -475,6 +572,9 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
     let (old, new) = (old.as_ref(), new.as_ref());
     let changed = [
         ("Edition", old.edition != new.edition),
+        ("Cloud:Catalogue", old.cloud.catalogue != new.cloud.catalogue),
+        ("Cloud:Admin:Listen", old.cloud.admin != new.cloud.admin),
+        ("Cloud:Admin:Key", old.cloud.admin_key != new.cloud.admin_key),
         ("Urls", old.listen != new.listen),
         ("Server:Tls:Url", old.tls_listen != new.tls_listen),
         ("Server:Tls:Certificate", old.tls_certificate != new.tls_certificate),

@@ -2,7 +2,7 @@
 
 use super::keys::KEYS;
 use super::layers::home;
-use super::settings::{Metrics, Secret, Telling};
+use super::settings::{Cloud, Key, Metrics, Secret, Telling};
 use super::*;
 use crate::dialects::SPOKEN;
 use std::path::{Path, PathBuf};
@@ -82,8 +82,14 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
     let expected = Settings {
         edition: Edition::Server,
         tenant: None,
-        most_tenants: 200,
-        tenant_idle: Duration::from_mins(10),
+        cloud: Cloud {
+            catalogue: Secret("sqlite:./data/catalogue.db".into()),
+            clusters: Vec::new(),
+            most_open: 200,
+            idle: Duration::from_mins(10),
+            admin: "127.0.0.1:9466".parse().unwrap(),
+            admin_key: None,
+        },
         listen: "127.0.0.1:5000".parse().unwrap(),
         tls_listen: "127.0.0.1:5443".parse().unwrap(),
         tls_certificate: None,
@@ -307,7 +313,7 @@ fn a_secret_may_stand_in_a_file() {
         let path = folder.path("secret");
         for name in ["JwtSettings__Secret_FILE", "DUET_jwtsettings__secret_file"] {
             let loaded = load(&folder.source(&[(name, &path)], &[])).unwrap();
-            assert_eq!(loaded.settings.token_secret.as_ref().map(Secret::expose), Some(SECRET));
+            assert_eq!(loaded.settings.token_secret.as_ref().map(Key::expose), Some(SECRET.as_bytes()));
             let shown =
                 [loaded.show(), loaded.show_json(), format!("{loaded:?}").split("merged").next().unwrap().into()];
             assert!(shown.iter().all(|text| !text.contains(SECRET)), "{shown:?}");

@@ -77,7 +77,11 @@ fn of_the_way(settings: &Settings) -> Vec<String> {
 /// Secrets that are none.
 fn of_secrets(settings: &Settings) -> Vec<String> {
     let mut found = Vec::new();
-    if settings.master_key.as_ref().is_some_and(|key| ledger_core::strength::is_guessable(key.expose())) {
+    if settings
+        .master_key
+        .as_ref()
+        .is_some_and(|key| std::str::from_utf8(key.expose()).is_ok_and(ledger_core::strength::is_guessable))
+    {
         found.push(
             "Security:MasterKey: can be guessed; for books that are not made yet, leave it out to have one made".into(),
         );

@@ -7,7 +7,7 @@ mod machine;
 
 use crate::config::{self, Edition, Settings, Source};
 use crate::console::{misused, say};
-use crate::tenants;
+use crate::tenants::Known;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -111,21 +111,36 @@ fn of_settings(source: &Source) -> Vec<Finding> {
 
 /// The books of an installation, of one tenant, or of all that there are.
 async fn of_books(settings: &Settings) -> Vec<Finding> {
-    let hosts = match (settings.edition, &settings.tenant) {
-        (Edition::Server, None) => return books::found(settings).await,
-        (_, Some(host)) => vec![host.clone()],
-        (Edition::Cloud, None) => tenants::list(settings),
+    if (settings.edition, &settings.tenant) == (Edition::Server, &None) {
+        return books::found(settings).await;
+    }
+    let todo =
+        "see that it is reached by Cloud:Catalogue, and that Security:MasterKey is the one that it was made under";
+    let known = match Known::open(settings).await {
+        Ok(known) => known,
+        Err(why) => return vec![Finding::critical("catalogue", why, todo)],
+    };
+    let all = of_tenants(settings, &known).await;
+    known.close().await;
+    all.unwrap_or_else(|why| vec![Finding::critical("catalogue", why, todo)])
+}
+
+async fn of_tenants(settings: &Settings, known: &Known) -> Result<Vec<Finding>, String> {
+    let hosts = match &settings.tenant {
+        Some(host) => vec![host.clone()],
+        None => known.list().await?.into_iter().map(|tenant| tenant.host).collect(),
     };
     let mut all = Vec::new();
     for host in hosts {
-        let own = tenants::normal_host(&host).and_then(|host| tenants::tenant_settings(settings, &host));
-        let found = if let Some(own) = own {
-            books::found(&own).await
-        } else {
-            let todo = "see duet tenant list, and name one of these";
-            vec![Finding::critical("database", "there is no such tenant", todo)]
+        let found = match known.settings_of(settings, &host).await {
+            Ok(Some(own)) => books::found(&own).await,
+            Ok(None) => {
+                let todo = "see duet tenant list, and name one of these";
+                vec![Finding::critical("database", "there is no such tenant", todo)]
+            }
+            Err(why) => vec![Finding::critical("database", why, "see Cloud:Clusters and Security:MasterKey")],
         };
         all.extend(found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }));
     }
-    all
+    Ok(all)
 }

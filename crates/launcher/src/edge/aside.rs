@@ -1,7 +1,10 @@
 //! A door of its own for who watches over something: few come, and each is answered the same.
 
 use super::ACCEPT_AGAIN;
-use axum::http::request::Parts;
+use super::body::timed;
+use super::guest::Guest;
+use super::patience::Pace;
+use axum::extract::Request;
 use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -9,7 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -18,11 +21,13 @@ use tokio::sync::Semaphore;
 const AT_ONCE: usize = 8;
 /// As long as somebody may stay.
 const STAY: Duration = Duration::from_mins(5);
+/// As fast as who has something to say says it.
+const PACE: Pace = Pace { idle: Duration::from_secs(10), slowest: 1 << 10 };
 
-/// Answers whoever comes by the head of what they ask, until `stop` resolves.
+/// Answers whoever comes, until `stop` resolves.
 pub(crate) async fn serve<F>(
     listener: TcpListener,
-    answer: impl Fn(Parts) -> F + Clone + Send + Sync + 'static,
+    answer: impl Fn(Request) -> F + Clone + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) where
     F: Future<Output = Response> + Send,
@@ -46,7 +51,8 @@ pub(crate) async fn serve<F>(
         supervise::once("an answer aside", async move {
             let _place = place;
             let service = service_fn(|request: hyper::Request<Incoming>| {
-                let answered = answer(request.into_parts().0);
+                let nobody = Arc::new(Guest::new(0, Weak::new()));
+                let answered = answer(request.map(|incoming| timed(incoming, PACE, &nobody)));
                 async move { Ok::<_, Infallible>(answered.await) }
             });
             let mut http = http1::Builder::new();

@@ -13,6 +13,7 @@ use crate::edge::{aside, bind, place_of};
 use crate::private;
 use crate::serve::stop_signal;
 use asking::{Asking, Known, Queue, ToQueue};
+use axum::extract::Request;
 use compare::curl::split_url;
 use compare::declared::Declared;
 use compare::pair::{Pair, Relation, Side};
@@ -110,7 +111,7 @@ pub(super) async fn run(options: &CompareOptions, address: SocketAddr) -> Result
         let mut stopped = stopped.clone();
         if let Some(listener) = page {
             let told = watched.clone();
-            let answer = move |asked| page::answer(told.clone(), asked);
+            let answer = move |asked: Request| page::answer(told.clone(), asked.into_parts().0);
             aside::serve(listener, answer, async move { drop(stopped.wait_for(|stopped| *stopped).await) }).await;
         }
     };

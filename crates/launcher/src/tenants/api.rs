@@ -1,0 +1,211 @@
+//! What administrators of tenants ask a server, on an address and by a key of its own.
+//!
+//! It does what `duet tenant` does. Whoever has the key may do all of it: it opens no books, and sees nothing in them.
+
+use super::known::Known;
+use super::making::{self, NewTenant, Where};
+use super::moving::{self, To};
+use super::{Books, folders};
+use crate::config::Settings;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::Response;
+use catalogue::{Place, Tenant};
+use http_kit::body::json;
+use ring::hmac;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// As much as anybody has to say here.
+const LONGEST: usize = 16 << 10;
+
+/// What answers administrators.
+pub(crate) struct Api {
+    books: Arc<Books>,
+    key: String,
+    /// What became of moves that were asked for here, by their hosts.
+    moves: Mutex<HashMap<String, Result<String, String>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct New {
+    host: String,
+    email: String,
+    password: Option<String>,
+    cluster: Option<String>,
+    database: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Move {
+    to: String,
+}
+
+type Answer = Result<(StatusCode, Value), (StatusCode, String)>;
+
+fn refused(status: StatusCode, why: impl Into<String>) -> Answer {
+    Err((status, why.into()))
+}
+
+/// What cannot be done as things are.
+fn conflict(why: String) -> (StatusCode, String) {
+    let status = if why.starts_with("there is no tenant") { StatusCode::NOT_FOUND } else { StatusCode::CONFLICT };
+    (status, why)
+}
+
+impl Api {
+    pub(crate) fn new(books: Arc<Books>, key: &str) -> Arc<Self> {
+        Arc::new(Self { books, key: key.to_owned(), moves: Mutex::default() })
+    }
+
+    pub(crate) async fn answer(self: Arc<Self>, request: Request) -> Response {
+        let (status, body) = match self.answered(request).await {
+            Ok((status, value)) => (status, value),
+            Err((status, why)) => (status, serde_json::json!({"error": why})),
+        };
+        let mut response = Response::new(Body::from(format!("{body}\n")));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+
+    fn is_known(&self, request: &Request) -> bool {
+        let given = request.headers().get(header::AUTHORIZATION).and_then(|given| given.to_str().ok());
+        let Some(given) = given.and_then(|given| given.strip_prefix("Bearer ")) else { return false };
+        // Compared by what both come to, so that it takes as long however much of it is right.
+        let sign = |key: &str| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()), b"administrator");
+        let own = hmac::Key::new(hmac::HMAC_SHA256, self.key.as_bytes());
+        hmac::verify(&own, b"administrator", sign(given.trim()).as_ref()).is_ok()
+    }
+
+    async fn answered(self: Arc<Self>, request: Request) -> Answer {
+        if !self.is_known(&request) {
+            return refused(StatusCode::UNAUTHORIZED, "say Authorization: Bearer KEY, with the key in Cloud:Admin:Key");
+        }
+        let Some((known, settings)) = self.books.administered() else {
+            return refused(StatusCode::NOT_FOUND, "there are no tenants in the server edition");
+        };
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path().trim_matches('/').to_owned();
+        let words: Vec<&str> = path.split('/').collect();
+        match (parts.method, words.as_slice()) {
+            (Method::GET, ["tenants"]) => self.listed(&known).await,
+            (Method::POST, ["tenants"]) => self.added(&known, &settings, read(body).await?).await,
+            (Method::GET, ["tenants", host]) => self.shown(&known, host).await,
+            (Method::DELETE, ["tenants", host]) => {
+                let kept = making::remove(&settings, &known, host).await.map_err(conflict)?;
+                Ok((StatusCode::OK, serde_json::json!({"host": host, "kept": kept.display().to_string()})))
+            }
+            (Method::POST, ["tenants", host, act @ ("suspend" | "resume")]) => {
+                making::set_suspended(&settings, &known, host, *act == "suspend").await.map_err(conflict)?;
+                self.shown(&known, host).await
+            }
+            (Method::POST, ["tenants", host, "put-back"]) => {
+                making::put_back(&settings, &known, host).await.map_err(conflict)?;
+                self.shown(&known, host).await
+            }
+            (Method::POST, ["tenants", host, "move"]) => self.moves(&known, &settings, host, read(body).await?).await,
+            (_, ["tenants"] | ["tenants", _] | ["tenants", _, "suspend" | "resume" | "put-back" | "move"]) => {
+                refused(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method")
+            }
+            _ => refused(
+                StatusCode::NOT_FOUND,
+                "GET and POST /tenants; GET and DELETE /tenants/HOST; POST /tenants/HOST/suspend, resume, put-back and move",
+            ),
+        }
+    }
+
+    async fn listed(&self, known: &Known) -> Answer {
+        let all = known.list().await.map_err(|why| (StatusCode::SERVICE_UNAVAILABLE, why))?;
+        let tenants: Vec<Value> = all.iter().map(|one| self.told(one)).collect();
+        Ok((StatusCode::OK, serde_json::json!({"tenants": tenants})))
+    }
+
+    async fn shown(&self, known: &Known, host: &str) -> Answer {
+        let found = known.seen_now(host).await.map_err(conflict)?;
+        Ok((StatusCode::OK, self.told(&found)))
+    }
+
+    fn told(&self, tenant: &Tenant) -> Value {
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = told(tenant);
+        match moves.get(&tenant.host) {
+            Some(Ok(said)) => told["lastMove"] = serde_json::json!({"moved": true, "said": said}),
+            Some(Err(why)) => told["lastMove"] = serde_json::json!({"moved": false, "said": why}),
+            None => {}
+        }
+        told
+    }
+
+    async fn added(&self, known: &Known, settings: &Settings, new: New) -> Answer {
+        let place = match (new.cluster, new.database) {
+            (Some(_), Some(_)) => return refused(StatusCode::BAD_REQUEST, "give cluster or database, and not both"),
+            (Some(cluster), None) => Where::Cluster(cluster),
+            (None, Some(url)) => Where::Address(url),
+            (None, None) => Where::Folder,
+        };
+        let Some(host) = folders::normal_host(&new.host) else {
+            return refused(StatusCode::BAD_REQUEST, format!("host: {} is no host name", new.host));
+        };
+        let new = NewTenant { host: host.clone(), place, email: new.email, password: new.password };
+        let made = making::add(settings, known, new).await.map_err(conflict)?;
+        let mut told = told(&known.seen_now(&host).await.map_err(conflict)?);
+        if let Some(password) = made {
+            told["password"] = password.into();
+        }
+        Ok((StatusCode::CREATED, told))
+    }
+
+    /// It goes on after this is answered; who asks for the tenant sees how it stands.
+    async fn moves(self: &Arc<Self>, known: &Arc<Known>, settings: &Arc<Settings>, host: &str, to: Move) -> Answer {
+        let seen = known.seen_now(host).await.map_err(conflict)?;
+        let (api, known, settings, to) = (self.clone(), known.clone(), settings.clone(), To::parse(&to.to));
+        self.moves.lock().unwrap_or_else(PoisonError::into_inner).remove(&seen.host);
+        let told = told(&seen);
+        drop(supervise::once("the move of a tenant", async move {
+            let done = moving::move_to(&settings, &known, &seen.host, &to, &|_, _, _| {}).await;
+            match &done {
+                Ok(_) => tracing::info!(tenant = seen.host, "a tenant moved"),
+                Err(why) => {
+                    tracing::error!(code = "tenant_not_moved", tenant = seen.host, why, "a tenant did not move");
+                }
+            }
+            api.moves.lock().unwrap_or_else(PoisonError::into_inner).insert(seen.host.clone(), done);
+        }));
+        Ok((StatusCode::ACCEPTED, told))
+    }
+}
+
+/// What of a tenant may be seen.
+pub(crate) fn told(tenant: &Tenant) -> Value {
+    let cluster = match &tenant.place {
+        Place::Cluster { cluster, .. } => Some(cluster),
+        Place::Folder | Place::Address => None,
+    };
+    serde_json::json!({
+        "host": tenant.host,
+        "state": tenant.state.as_str(),
+        "place": tenant.place.to_string(),
+        "cluster": cluster,
+        "version": tenant.version,
+    })
+}
+
+async fn read<T: DeserializeOwned>(body: Body) -> Result<T, (StatusCode, String)> {
+    // Whoever reaches this says nothing else.
+    let as_json = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    let bytes = json(&as_json, body, LONGEST).await.map_err(|failure| (failure.status, failure.title))?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| (StatusCode::BAD_REQUEST, format!("the body is not understood: {error}")))
+}

@@ -1,0 +1,240 @@
+//! The books of a tenant move to another place while they are served.
+//!
+//! 1. The catalogue says `moving`: servers open the books to be read alone, and whoever writes waits.
+//! 2. Nobody can write any more, whatever they believe: the file is claimed, or the database takes no writes.
+//! 3. All of it is copied and proved, and its digests are those of before.
+//! 4. The catalogue says `switching`, and where the books are from now on: whoever asks waits, and servers let go of the old.
+//! 5. What was left is put aside under another name: whoever has not heard finds nothing there, rather than what is old.
+//! 6. The catalogue says that they are served.
+//!
+//! Whatever ends that, `duet tenant resume` serves them again: before the fourth step where they were, and after it where
+//! they are, for nobody wrote in between.
+
+use super::folders;
+use super::known::{Known, Secrets, patience};
+use super::making::{LET_GO, apart};
+use crate::admin::{self, Memory};
+use crate::config::{Secret, Settings};
+use crate::{convert, private};
+use catalogue::{Cluster, Place, State, Tenant};
+use ledger_core::database::{Purpose, let_go, settle};
+use ledger_core::fault::said;
+use ledger_core::ledger::Ledger;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the books of a tenant are to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum To {
+    Cluster(String),
+    /// A file of this machine.
+    Folder,
+}
+
+impl To {
+    pub(crate) fn parse(text: &str) -> Self {
+        if text == "folder" { Self::Folder } else { Self::Cluster(text.to_owned()) }
+    }
+}
+
+/// Moves the books of a tenant. What was done is answered.
+pub(crate) async fn move_to(
+    settings: &Settings,
+    known: &Known,
+    host: &str,
+    to: &To,
+    shown: &convert::Shown,
+) -> Result<String, String> {
+    let seen = known.seen_now(host).await?;
+    let host = seen.host.clone();
+    match seen.state {
+        State::Active => {}
+        State::Moving | State::Switching | State::Suspended => {
+            return Err(format!(
+                "{host} is {}; where nobody sees to it any more, say duet tenant resume first",
+                seen.state.as_str()
+            ));
+        }
+    }
+    let is_there = match (&seen.place, to) {
+        (Place::Folder, To::Folder) => true,
+        (Place::Cluster { cluster, .. }, To::Cluster(name)) => cluster == name,
+        (Place::Address, _) => {
+            return Err(format!(
+                "the books of {host} are in a database that somebody gave it; copy them with duet copy-database, and add the \
+                 tenant anew"
+            ));
+        }
+        _ => false,
+    };
+    if is_there {
+        return Err(format!("the books of {host} are there already"));
+    }
+    if known.is_shared() && *to == To::Folder {
+        return Err("servers that share a catalogue share no files".into());
+    }
+    let moving = known.change(&seen, Tenant { state: State::Moving, ..seen.clone() }).await?;
+    let made = match to {
+        To::Folder => None,
+        To::Cluster(name) => {
+            let cluster = settings.cloud.cluster(name);
+            match cluster {
+                Ok(cluster) => Some((cluster.clone(), Cluster::name_for(&host, &apart()))),
+                Err(why) => return back(known, &moving, why).await,
+            }
+        }
+    };
+    let old = Old::of(settings, known, &moving)?;
+    let done = moved(settings, known, (&moving, &old), made.as_ref(), shown).await;
+    match done {
+        Ok(told) => Ok(told),
+        Err(Failed { why, left: true }) => Err(why),
+        Err(Failed { why, left: false }) => {
+            old.open_again(settings).await;
+            if let Some((cluster, database)) = &made
+                && let Err(error) = cluster.remove(database, patience(settings)).await
+            {
+                crate::console::warn(&format!("the database {database} was made and is not used: {}", said(&error)));
+            }
+            back(known, &moving, why).await
+        }
+    }
+}
+
+/// Says that a tenant is served where it was, and why.
+async fn back(known: &Known, seen: &Tenant, why: String) -> Result<String, String> {
+    let now = known.seen_now(&seen.host).await?;
+    known.change(&now, Tenant { state: State::Active, ..seen.clone() }).await?;
+    Err(format!("{why}\n{} is served where it was", seen.host))
+}
+
+struct Failed {
+    why: String,
+    /// Whether the old place was left already.
+    left: bool,
+}
+
+impl From<String> for Failed {
+    fn from(why: String) -> Self {
+        Self { why, left: false }
+    }
+}
+
+/// Where the books come from.
+struct Old {
+    own: Settings,
+    cluster: Option<(Cluster, String)>,
+}
+
+impl Old {
+    fn of(settings: &Settings, known: &Known, tenant: &Tenant) -> Result<Self, String> {
+        let own = known.settings(settings, tenant)?;
+        let cluster = match &tenant.place {
+            Place::Cluster { cluster, database } => Some((settings.cloud.cluster(cluster)?.clone(), database.clone())),
+            Place::Folder | Place::Address => None,
+        };
+        Ok(Self { own, cluster })
+    }
+
+    /// From here on nobody writes there, as long as what is answered is held.
+    async fn close_to_writers(&self, settings: &Settings) -> Result<Option<Arc<Ledger>>, String> {
+        if let Some((cluster, database)) = &self.cluster {
+            cluster.close_to_writers(database, patience(settings)).await.map_err(|error| said(&error))?;
+            return Ok(None);
+        }
+        if !let_go(self.own.database.expose(), LET_GO).await.map_err(|error| said(&error))? {
+            return Err(format!("its books are still written after {LET_GO:?}; try again, or end that server first"));
+        }
+        admin::open(&self.own, Memory::among_many(&self.own), Purpose::Serving).await.map(Some)
+    }
+
+    async fn open_again(&self, settings: &Settings) {
+        let Some((cluster, database)) = &self.cluster else { return };
+        if let Err(error) = cluster.open_to_writers(database, patience(settings)).await {
+            crate::console::warn(&format!("the database {database} still takes no writes: {}", said(&error)));
+        }
+    }
+
+    /// Nobody finds anything there any more.
+    async fn put_aside(&self, settings: &Settings) -> Result<String, String> {
+        let stamp = apart();
+        if let Some((cluster, database)) = &self.cluster {
+            let aside = Cluster::name_for("moved", &stamp);
+            cluster.put_aside(database, &aside, patience(settings)).await.map_err(|error| said(&error))?;
+            return Ok(format!("the database {aside} in {}", cluster.name()));
+        }
+        let file = self.own.data.join("duet.db");
+        let aside = self.own.data.join(format!("duet.db.moved-{stamp}"));
+        settle(&file).map_err(|error| said(&error))?;
+        folders::move_to(&file, &aside)?;
+        Ok(aside.display().to_string())
+    }
+}
+
+async fn moved(
+    settings: &Settings,
+    known: &Known,
+    (moving, old): (&Tenant, &Old),
+    made: Option<&(Cluster, String)>,
+    shown: &convert::Shown,
+) -> Result<String, Failed> {
+    let failed = |error: sea_orm::DbErr| said(&error);
+    known.settle().await;
+    let guard = old.close_to_writers(settings).await?;
+    let url = if let Some((cluster, database)) = made {
+        cluster.make(database, patience(settings)).await.map_err(failed)?;
+        cluster.url_of(database)
+    } else {
+        format!("sqlite:{}", old.own.data.join("duet.db").display())
+    };
+    let keys = Secrets { url: None, ..kept_keys(&old.own)? };
+    let new = Settings { database: Secret::of(url), ..old.own.clone() };
+    let copied = convert::copy_of(&new, old.own.database.expose(), shown).await;
+    if let Some(guard) = guard {
+        guard.close().await;
+    }
+    let told = copied?;
+    let (place, secrets) = if let Some((cluster, database)) = made {
+        let place = Place::Cluster { cluster: cluster.name().to_owned(), database: database.clone() };
+        (place, known.hide(&moving.host, &keys)?)
+    } else {
+        keep_keys(&old.own.data, &keys)?;
+        (Place::Folder, None)
+    };
+    let switching = Tenant { place, secrets, state: State::Switching, ..moving.clone() };
+    let switching = known.change(moving, switching).await?;
+    known.settle().await;
+    if !let_go(old.own.database.expose(), LET_GO).await.map_err(failed)? {
+        return Err("its books are held by somebody".to_owned().into());
+    }
+    let aside = old.put_aside(settings).await?;
+    let left = |why: String| Failed {
+        why: format!("{why}\nsay duet tenant resume; what was left is kept as {aside}"),
+        left: true,
+    };
+    let now = known.change(&switching, Tenant { state: State::Active, ..switching.clone() }).await.map_err(left)?;
+    Ok(format!("{told}\n{} is served from {}; what was left is kept as {aside}", now.host, now.place))
+}
+
+/// The keys of a tenant, wherever they are kept.
+fn kept_keys(own: &Settings) -> Result<Secrets, String> {
+    let kept = |given: &Option<crate::config::Key>, name: &str| match given {
+        Some(key) => Ok(Some(key.expose().to_vec())),
+        None => private::secret(&own.data.join(name)),
+    };
+    let (master, token) = (kept(&own.master_key, "master-key")?, kept(&own.token_secret, "token-secret")?);
+    if master.is_none() {
+        return Err(format!("there is no master key in {}", own.data.display()));
+    }
+    Ok(Secrets { url: None, master, token })
+}
+
+fn keep_keys(data: &Path, keys: &Secrets) -> Result<(), String> {
+    for (name, key) in [("master-key", &keys.master), ("token-secret", &keys.token)] {
+        let Some(key) = key else { continue };
+        if private::keep_secret(&data.join(name), key)? != *key {
+            return Err(format!("{} has another {name}", data.display()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! The cloud edition on many machines: servers that share a catalogue of tenants and nothing else.
+
+use crate::harness::http::Answer;
+use crate::harness::postgres::Cluster;
+use crate::harness::process::{eventually, free_port};
+use crate::harness::server::authorised;
+use crate::harness::{Engine, Options, Request, Server};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const PASSWORD: &str = "the first user of a tenant";
+const EMAIL: &str = "first@example.test";
+const ADMIN_KEY: &str = "fb0d5b7c6f1f4c0f9e1b2a3d4c5e6f708192a3b4";
+
+/// Servers of one catalogue, and the clusters that their tenants are in.
+struct Farm {
+    servers: Vec<Server>,
+    admin: Vec<u16>,
+    _clusters: Vec<Cluster>,
+}
+
+impl Farm {
+    fn of(count: usize, more: &str) -> Option<Self> {
+        let clusters = [Cluster::start()?, Cluster::start()?];
+        let [catalogue, north] = [clusters[0].fresh_database(), clusters[0].fresh_database()];
+        let south = clusters[1].fresh_database();
+        let admin: Vec<u16> = (0..count).map(|_| free_port()).collect();
+        let start = |port: &u16| {
+            let custom = format!(
+                r#"{{"Edition": "Cloud", "Security": {{"MasterKey": "one key of all servers of a farm"}}, "Cloud": {{
+                    "Catalogue": "{catalogue}", "Clusters": "north={north}\nsouth={south}",
+                    "Admin": {{"Listen": "http://127.0.0.1:{port}", "Key": "{ADMIN_KEY}"}}}}{more}}}"#
+            );
+            Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts")
+        };
+        let servers = admin.iter().map(start).collect();
+        Some(Self { servers, admin, _clusters: clusters.into() })
+    }
+
+    fn add(&self, host: &str, cluster: &str) {
+        let words = ["tenant", "add", host, "--email", EMAIL, "--password-stdin", "--cluster", cluster];
+        done(&self.servers[0].command(&words, PASSWORD));
+    }
+
+    /// What administrators are answered by a server.
+    fn administer(&self, server: usize, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let request = Request::new(method, path).header("Authorization", &format!("Bearer {ADMIN_KEY}"));
+        let request = body.map_or(request.clone(), |body| request.json(body));
+        request.send(([127, 0, 0, 1], self.admin[server]).into())
+    }
+}
+
+fn done(output: &std::process::Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn log_in(server: &Server, host: &str) -> Answer {
+    let body = json!({"email": EMAIL, "password": PASSWORD});
+    server.send(&Request::new("POST", "/b/api/auth/login").json(&body).header("Host", host))
+}
+
+fn token(server: &Server, host: &str) -> String {
+    log_in(server, host).expect(200).json()["token"].as_str().expect("a token").to_owned()
+}
+
+/// Somebody in a company of a tenant.
+struct Bookkeeper {
+    host: String,
+    token: String,
+    company: String,
+}
+
+impl Bookkeeper {
+    fn of(server: &Server, host: &str) -> Self {
+        let token = token(server, host);
+        let body = json!({"name": host, "baseCurrency": "EUR"});
+        let made = Request::new("POST", "/b/api/businesses").json(&body).header("Host", host);
+        let made = server.send(&authorised(made, &token)).expect(201).json();
+        Self { host: host.into(), token, company: made["id"].as_str().expect("an identifier").into() }
+    }
+
+    fn ask(&self, server: &Server, request: Request) -> Answer {
+        server.send(&authorised(request.header("Host", &self.host).header("X-Business-Id", &self.company), &self.token))
+    }
+
+    fn party(&self, name: &str) -> Request {
+        let body = json!({"name": name, "isCustomer": true});
+        Request::new("POST", "/b/api/parties").json(&body).header("Idempotency-Key", name)
+    }
+
+    fn names(&self, server: &Server) -> Vec<String> {
+        let mut names = Vec::new();
+        for page in 1.. {
+            let list = Request::new("GET", &format!("/b/api/parties?pageSize=200&page={page}"));
+            let list = self.ask(server, list).expect(200).json();
+            let items = list["items"].as_array().expect("items");
+            names.extend(items.iter().map(|one| one["name"].as_str().expect("a name").to_owned()));
+            if items.len() < 200 {
+                break;
+            }
+        }
+        names
+    }
+}
+
+#[test]
+fn any_server_serves_any_tenant_and_all_hear_what_becomes_of_it() {
+    let Some(farm) = Farm::of(2, r#", "Limits": {"RequestsPerMinute": 40}"#) else { return };
+    let [one, two] = [&farm.servers[0], &farm.servers[1]];
+    farm.add("acme.example", "north");
+    let keeper = Bookkeeper::of(one, "acme.example");
+    // Who logged in at one is known at the other, and reads what was written there.
+    keeper.ask(two, keeper.party("Written at the second")).expect(201);
+    assert_eq!(keeper.names(one), ["Written at the second"]);
+    assert_eq!(log_in(two, "nobody.example").status, 421);
+    // Their minute is one minute.
+    let list = || Request::new("GET", "/b/api/parties");
+    let given: usize = (0..60).map(|turn| usize::from(keeper.ask(&farm.servers[turn % 2], list()).status == 200)).sum();
+    assert!((30..=40).contains(&given), "{given} of 40 were given");
+    let spent = keeper.ask(two, list());
+    assert_eq!((spent.status, spent.header("x-error-code")), (429, Some("rate_limited")));
+    // Suspended at all of them, and served again.
+    done(&one.command(&["tenant", "suspend", "acme.example"], ""));
+    for server in [one, two] {
+        let answer = log_in(server, "acme.example");
+        assert_eq!((answer.status, answer.header("x-error-code")), (503, Some("suspended")), "{}", answer.text);
+        assert_eq!(answer.header("retry-after"), None);
+    }
+    done(&two.command(&["tenant", "resume", "acme.example"], ""));
+    assert_eq!([log_in(one, "acme.example").status, log_in(two, "acme.example").status], [200, 200]);
+    // Books in a file would be one machine's.
+    let refused = one.command(&["tenant", "add", "beta.example", "--email", EMAIL], "");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--cluster NAME"));
+    let refused = one.command(&["tenant", "add", "beta.example", "--email", EMAIL, "--cluster", "west"], "");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("which names north, south"));
+    // Removed, and nobody's any more.
+    let said = done(&one.command(&["tenant", "remove", "acme.example"], ""));
+    let kept = std::path::PathBuf::from(said.trim().rsplit(' ').next().expect("a place"));
+    assert!(kept.join("tenant.json").is_file() && kept.join("master-key").is_file(), "{said}");
+    assert_eq!([log_in(one, "acme.example").status, log_in(two, "acme.example").status], [421, 421]);
+}
+
+#[test]
+fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
+    const TENANTS: usize = 4;
+    let Some(farm) = Farm::of(2, "") else { return };
+    let hosts: Vec<String> = (0..TENANTS).map(|number| format!("t{number}.example")).collect();
+    hosts.iter().for_each(|host| farm.add(host, "north"));
+    let keepers: Vec<Bookkeeper> = hosts.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
+    let over = AtomicBool::new(false);
+    let (written, read) = std::thread::scope(|scope| {
+        let writing: Vec<_> = keepers
+            .iter()
+            .map(|keeper| {
+                let (farm, over) = (&farm, &over);
+                scope.spawn(move || {
+                    let mut names = Vec::new();
+                    while !over.load(Ordering::Relaxed) {
+                        let name = format!("Party {}", names.len());
+                        // Until somebody says that it is written, at whichever server.
+                        let mut servers = farm.servers.iter().cycle();
+                        eventually("a write", || {
+                            let server = servers.next().expect("a server");
+                            let answer = keeper.ask(server, keeper.party(&name));
+                            assert!([201, 503, 409].contains(&answer.status), "{} {}", answer.status, answer.text);
+                            (answer.status == 201).then_some(())
+                        });
+                        names.push(name);
+                    }
+                    names
+                })
+            })
+            .collect();
+        let reading: Vec<_> = keepers
+            .iter()
+            .map(|keeper| {
+                let (farm, over) = (&farm, &over);
+                scope.spawn(move || {
+                    let mut last = 0;
+                    while !over.load(Ordering::Relaxed) {
+                        let list = Request::new("GET", "/b/api/parties?pageSize=1");
+                        let answer = keeper.ask(&farm.servers[1], list);
+                        if answer.status == 200 {
+                            let now = answer.json()["pagination"]["totalCount"].as_u64().expect("a count");
+                            // What was there once stays there: nobody reads from a place that was left.
+                            assert!(now >= last, "{now} after {last}");
+                            last = now;
+                        } else {
+                            assert_eq!(answer.status, 503, "{}", answer.text);
+                        }
+                    }
+                    last
+                })
+            })
+            .collect();
+        for (number, host) in hosts.iter().enumerate() {
+            if number % 2 == 0 {
+                let said = done(&farm.servers[number % 2].command(&["tenant", "move", host, "--to", "south"], ""));
+                assert!(said.contains("is served from cluster:south/"), "{said}");
+            } else {
+                let path = format!("/tenants/{host}");
+                let asked = farm.administer(1, "POST", &format!("{path}/move"), Some(&json!({"to": "south"})));
+                assert_eq!(asked.status, 202, "{}", asked.text);
+                let last = eventually("the move", || {
+                    let shown = farm.administer(1, "GET", &path, None).expect(200).json();
+                    shown.get("lastMove").is_some().then_some(shown)
+                });
+                assert_eq!((&last["lastMove"]["moved"], &last["cluster"]), (&json!(true), &json!("south")), "{last}");
+            }
+        }
+        // And one of them back again.
+        done(&farm.servers[0].command(&["tenant", "move", &hosts[0], "--to", "north"], ""));
+        over.store(true, Ordering::Relaxed);
+        let written: Vec<Vec<String>> = writing.into_iter().map(|one| one.join().expect("it writes")).collect();
+        let read: Vec<u64> = reading.into_iter().map(|one| one.join().expect("it reads")).collect();
+        (written, read)
+    });
+    for ((keeper, names), last) in keepers.iter().zip(&written).zip(read) {
+        let there = keeper.names(&farm.servers[1]);
+        assert_eq!(there.len(), names.len(), "{}: each once", keeper.host);
+        assert_eq!(there.iter().collect::<BTreeSet<_>>(), names.iter().collect::<BTreeSet<_>>(), "{}", keeper.host);
+        assert!(!names.is_empty() && last > 0);
+        done(&farm.servers[0].command(&["verify", "--tenant", &keeper.host], ""));
+    }
+    for server in &farm.servers {
+        assert!(!server.log().contains("broke down"), "{}", server.log());
+    }
+}
+
+#[test]
+fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
+    let Some(cluster) = Cluster::start() else { return };
+    let custom = format!(r#"{{"Edition": "Cloud", "Cloud": {{"Clusters": "north={}"}}}}"#, cluster.fresh_database());
+    let server =
+        Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts");
+    let host = "acme.example";
+    done(&server.command(&["tenant", "add", host, "--email", EMAIL, "--password-stdin"], PASSWORD));
+    let keeper = Bookkeeper::of(&server, host);
+    keeper.ask(&server, keeper.party("In a file")).expect(201);
+    let file = server.folder.join("data/tenants/acme.example/duet.db");
+    assert!(file.exists());
+    done(&server.command(&["tenant", "move", host, "--to", "north"], ""));
+    assert!(!file.exists(), "what was left is not found under its name");
+    keeper.ask(&server, keeper.party("In a cluster")).expect(201);
+    // What was written before is known by its key.
+    keeper.ask(&server, keeper.party("In a file")).expect(201);
+    let again = server.command(&["tenant", "move", host, "--to", "north"], "");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("are there already"));
+    done(&server.command(&["tenant", "move", host, "--to", "folder"], ""));
+    assert!(file.exists());
+    keeper.ask(&server, keeper.party("In a file again")).expect(201);
+    let mut names = keeper.names(&server);
+    names.sort();
+    assert_eq!(names, ["In a cluster", "In a file", "In a file again"]);
+    done(&server.command(&["verify", "--tenant", host], ""));
+    // A move to where nothing takes it leaves all as it was.
+    let lost = server.command(&["tenant", "move", host, "--to", "west"], "");
+    assert!(String::from_utf8_lossy(&lost.stderr).contains("there is no cluster west"));
+    keeper.ask(&server, keeper.party("Still served")).expect(201);
+}
+
+#[test]
+fn while_the_catalogue_is_away_those_who_are_known_are_served() {
+    let (Some(catalogue), Some(cluster)) = (Cluster::start(), Cluster::start()) else { return };
+    let custom = format!(
+        r#"{{"Edition": "Cloud", "Security": {{"MasterKey": "one key of all servers of a farm"}},
+            "Cloud": {{"Catalogue": "{}", "Clusters": "north={}"}}}}"#,
+        catalogue.fresh_database(),
+        cluster.fresh_database()
+    );
+    let server =
+        Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts");
+    let host = "acme.example";
+    done(
+        &server.command(&["tenant", "add", host, "--email", EMAIL, "--password-stdin", "--cluster", "north"], PASSWORD),
+    );
+    let keeper = Bookkeeper::of(&server, host);
+    catalogue.signal_all("KILL");
+    eventually("nobody knows a stranger", || (log_in(&server, "stranger.example").status == 503).then_some(()));
+    for number in 0..5 {
+        keeper.ask(&server, keeper.party(&format!("Party {number}"))).expect(201);
+    }
+    assert_eq!(keeper.names(&server).len(), 5);
+    assert_eq!(server.log().matches("the catalogue of tenants does not answer").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn administrators_are_known_by_a_key_and_told_what_is_wrong() {
+    let Some(farm) = Farm::of(1, "") else { return };
+    let stranger = Request::new("GET", "/tenants").send(([127, 0, 0, 1], farm.admin[0]).into());
+    assert_eq!((stranger.status, stranger.header("www-authenticate")), (401, Some("Bearer")));
+    let other = Request::new("GET", "/tenants").header("Authorization", &format!("Bearer {ADMIN_KEY}0"));
+    assert_eq!(other.send(([127, 0, 0, 1], farm.admin[0]).into()).status, 401);
+    let administer = |method: &str, path: &str, body: Option<Value>| farm.administer(0, method, path, body.as_ref());
+    let new = json!({"host": "Acme.example", "email": EMAIL, "cluster": "north"});
+    let made = administer("POST", "/tenants", Some(new.clone())).expect(201).json();
+    assert_eq!(
+        (&made["host"], &made["state"], &made["cluster"]),
+        (&json!("acme.example"), &json!("active"), &json!("north"))
+    );
+    let body = json!({"email": EMAIL, "password": made["password"]});
+    let login = Request::new("POST", "/b/api/auth/login").json(&body).header("Host", "acme.example");
+    farm.servers[0].send(&login).expect(200);
+    assert_eq!(administer("POST", "/tenants", Some(new)).status, 409);
+    for (body, word) in [
+        (json!({"host": "..", "email": EMAIL}), "host"),
+        (json!({"host": "b.example"}), "email"),
+        (json!({"host": "b.example", "email": EMAIL, "colour": 1}), "colour"),
+    ] {
+        let answer = administer("POST", "/tenants", Some(body));
+        assert!(answer.status == 400 && answer.text.contains(word), "{} {}", answer.status, answer.text);
+    }
+    let listed = administer("GET", "/tenants", None).expect(200).json();
+    assert_eq!(listed["tenants"].as_array().map(Vec::len), Some(1));
+    assert!(!listed.to_string().contains("postgres://"), "{listed}");
+    assert_eq!(administer("POST", "/tenants/acme.example/suspend", None).expect(200).json()["state"], "suspended");
+    assert_eq!(log_in(&farm.servers[0], "acme.example").status, 503);
+    assert_eq!(administer("POST", "/tenants/acme.example/resume", None).expect(200).json()["state"], "active");
+    for (method, path, status) in
+        [("GET", "/tenants/nobody.example", 404), ("PUT", "/tenants", 405), ("GET", "/elsewhere", 404)]
+    {
+        assert_eq!(administer(method, path, None).status, status, "{method} {path}");
+    }
+    administer("DELETE", "/tenants/acme.example", None).expect(200);
+    assert_eq!(log_in(&farm.servers[0], "acme.example").status, 421);
+}
