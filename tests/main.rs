@@ -87,6 +87,7 @@ mod periods;
 mod promises;
 mod readers;
 mod references;
+mod released_books;
 mod releasing;
 mod reliability;
 mod reports;

@@ -85,7 +85,7 @@ impl Bookkeeper {
         server.send(&authorised(request.header("Host", &self.host).header("X-Business-Id", &self.company), &self.token))
     }
 
-    fn party(&self, name: &str) -> Request {
+    fn party(name: &str) -> Request {
         let body = json!({"name": name, "isCustomer": true});
         Request::new("POST", "/b/api/parties").json(&body).header("Idempotency-Key", name)
     }
@@ -112,7 +112,7 @@ fn any_server_serves_any_tenant_and_all_hear_what_becomes_of_it() {
     farm.add("acme.example", "north");
     let keeper = Bookkeeper::of(one, "acme.example");
     // Who logged in at one is known at the other, and reads what was written there.
-    keeper.ask(two, keeper.party("Written at the second")).expect(201);
+    keeper.ask(two, Bookkeeper::party("Written at the second")).expect(201);
     assert_eq!(keeper.names(one), ["Written at the second"]);
     assert_eq!(log_in(two, "nobody.example").status, 421);
     // Their minute is one minute.
@@ -147,7 +147,9 @@ fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
     const TENANTS: usize = 4;
     let Some(farm) = Farm::of(2, "") else { return };
     let hosts: Vec<String> = (0..TENANTS).map(|number| format!("t{number}.example")).collect();
-    hosts.iter().for_each(|host| farm.add(host, "north"));
+    for host in &hosts {
+        farm.add(host, "north");
+    }
     let keepers: Vec<Bookkeeper> = hosts.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
     let over = AtomicBool::new(false);
     let (written, read) = std::thread::scope(|scope| {
@@ -163,7 +165,7 @@ fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
                         let mut servers = farm.servers.iter().cycle();
                         eventually("a write", || {
                             let server = servers.next().expect("a server");
-                            let answer = keeper.ask(server, keeper.party(&name));
+                            let answer = keeper.ask(server, Bookkeeper::party(&name));
                             assert!([201, 503, 409].contains(&answer.status), "{} {}", answer.status, answer.text);
                             (answer.status == 201).then_some(())
                         });
@@ -238,19 +240,19 @@ fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
     let host = "acme.example";
     done(&server.command(&["tenant", "add", host, "--email", EMAIL, "--password-stdin"], PASSWORD));
     let keeper = Bookkeeper::of(&server, host);
-    keeper.ask(&server, keeper.party("In a file")).expect(201);
+    keeper.ask(&server, Bookkeeper::party("In a file")).expect(201);
     let file = server.folder.join("data/tenants/acme.example/duet.db");
     assert!(file.exists());
     done(&server.command(&["tenant", "move", host, "--to", "north"], ""));
     assert!(!file.exists(), "what was left is not found under its name");
-    keeper.ask(&server, keeper.party("In a cluster")).expect(201);
+    keeper.ask(&server, Bookkeeper::party("In a cluster")).expect(201);
     // What was written before is known by its key.
-    keeper.ask(&server, keeper.party("In a file")).expect(201);
+    keeper.ask(&server, Bookkeeper::party("In a file")).expect(201);
     let again = server.command(&["tenant", "move", host, "--to", "north"], "");
     assert!(String::from_utf8_lossy(&again.stderr).contains("are there already"));
     done(&server.command(&["tenant", "move", host, "--to", "folder"], ""));
     assert!(file.exists());
-    keeper.ask(&server, keeper.party("In a file again")).expect(201);
+    keeper.ask(&server, Bookkeeper::party("In a file again")).expect(201);
     let mut names = keeper.names(&server);
     names.sort();
     assert_eq!(names, ["In a cluster", "In a file", "In a file again"]);
@@ -258,7 +260,7 @@ fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
     // A move to where nothing takes it leaves all as it was.
     let lost = server.command(&["tenant", "move", host, "--to", "west"], "");
     assert!(String::from_utf8_lossy(&lost.stderr).contains("there is no cluster west"));
-    keeper.ask(&server, keeper.party("Still served")).expect(201);
+    keeper.ask(&server, Bookkeeper::party("Still served")).expect(201);
 }
 
 #[test]
@@ -280,7 +282,7 @@ fn while_the_catalogue_is_away_those_who_are_known_are_served() {
     catalogue.signal_all("KILL");
     eventually("nobody knows a stranger", || (log_in(&server, "stranger.example").status == 503).then_some(()));
     for number in 0..5 {
-        keeper.ask(&server, keeper.party(&format!("Party {number}"))).expect(201);
+        keeper.ask(&server, Bookkeeper::party(&format!("Party {number}"))).expect(201);
     }
     assert_eq!(keeper.names(&server).len(), 5);
     assert_eq!(server.log().matches("the catalogue of tenants does not answer").count(), 1, "{}", server.log());
