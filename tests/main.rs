@@ -93,6 +93,7 @@ mod retries;
 mod running_low;
 mod seals;
 mod security;
+mod sequences;
 mod setting_up;
 mod settling;
 mod shadow;

@@ -229,6 +229,7 @@ impl Ledger {
     pub async fn read(self: &Arc<Self>, waits: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
         let ReadCall(call) = call;
         let (leave, judged) = self.authorise(principal, &call).await?;
+        let stood = Self::reached(principal, &call)?;
         let business = judged.business.clone();
         if let Some(business) = &business {
             self.count(principal, &call, business);
@@ -250,7 +251,7 @@ impl Ledger {
                 let operation = resource.operation_id(verb);
                 Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
             }
-            return feed(question, media, begin()).await.map(Answer::Portions);
+            return feed(question, media, begin()).await.map(|feed| Answer::Portions(feed, stood));
         }
         if resource.tells_of_calls {
             self.write_usage().await?;
@@ -283,6 +284,7 @@ impl Ledger {
                 Tethered::begin(async move { question.proof().await }).await?
             }
         };
+        let reply = reply.knowing(stood);
         if let Some((asked, version)) = known.filter(|_| !question.changed.load(Ordering::Acquire)) {
             // The version is older than the answer: what changed meanwhile has another one.
             self.answers.keep(asked, version, &reply);

@@ -121,6 +121,7 @@ async fn create(
         origin: Origin::default(),
         agent: None,
         listens: false,
+        at_least: None,
     };
     ledger.write_down(principal, WriteCall(call)).await
 }
