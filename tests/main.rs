@@ -88,6 +88,7 @@ mod readers;
 mod references;
 mod releasing;
 mod reliability;
+mod replicas;
 mod reports;
 mod retries;
 mod running_low;

@@ -12,7 +12,7 @@ use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use ledger_core::auth::NewUser;
-use ledger_core::database::{Purpose, let_go};
+use ledger_core::database::{Purpose, ReplicaStanding, let_go};
 use ledger_core::error::{Error, Unavailable};
 use ledger_core::ledger::Ledger;
 use serde_json::{Value, json};
@@ -159,6 +159,11 @@ impl Books {
     /// How many sets of books are open.
     pub(crate) fn open_now(&self) -> usize {
         self.shells().count()
+    }
+
+    /// How the standbys stand that answer reads, in the order of the configuration.
+    pub(crate) fn replicas(&self) -> Vec<ReplicaStanding> {
+        self.shells().flat_map(|shell| shell.ledger.replicas()).collect()
     }
 
     /// What connections of all that are open are for, how many of each are used just now, and how many there are.

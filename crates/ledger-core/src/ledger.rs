@@ -7,6 +7,7 @@ mod caller;
 mod converting;
 mod copying;
 mod delivering;
+mod elsewhere;
 mod expanding;
 mod guessing;
 mod joining;
