@@ -10,7 +10,7 @@ use ledger_core::books::tables::documents;
 use ledger_core::books::verify::Progress;
 use ledger_core::clock::Clock;
 use ledger_core::codes;
-use ledger_core::database::{DatabaseOptions, Purpose};
+use ledger_core::database::{DatabaseOptions, Following, Purpose};
 use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
@@ -140,6 +140,7 @@ impl Place {
                 readers: 2,
                 page_cache_kib: 4_096,
                 log_budget: 1 << 28,
+                following: Following::default(),
             },
             tokens: TokenOptions {
                 secret: vec![7; 32],

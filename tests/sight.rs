@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const WATCHED: [&str; 4] = ["--set", "Metrics:Enabled=true", "--set", "Metrics:Listen=127.0.0.1:0"];
+pub const WATCHED: [&str; 4] = ["--set", "Metrics:Enabled=true", "--set", "Metrics:Listen=127.0.0.1:0"];
 
 fn watched(engine: Engine) -> Server {
     let arguments = WATCHED.map(str::to_owned).to_vec();
@@ -23,14 +23,14 @@ fn told_at(server: &Server) -> SocketAddr {
     address.expect("an address").parse().expect("an address")
 }
 
-fn metrics(server: &Server) -> String {
+pub fn metrics(server: &Server) -> String {
     let answer = Request::new("GET", "/metrics").send(told_at(server)).expect(200);
     assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4"));
     answer.text
 }
 
 /// The value of a series, where there is one.
-fn series(metrics: &str, name: &str) -> Option<String> {
+pub fn series(metrics: &str, name: &str) -> Option<String> {
     metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned)
 }
 

@@ -32,32 +32,64 @@ fn start() -> Option<Cluster> {
         let owned = Command::new("chown").arg("postgres").arg(&folder).status();
         assert!(owned.is_ok_and(|status| status.success()), "the cluster's folder can be given to postgres");
     }
-    let data = folder.join("data").display().to_string();
-    let mut initdb: Vec<String> = wrap.iter().map(ToString::to_string).collect();
-    initdb.push(programs.join("initdb").display().to_string());
-    initdb.extend(["-D", &data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"].map(str::to_owned));
-    let made = Command::new(&initdb[0]).args(&initdb[1..]).current_dir(&folder).stdout(Stdio::null()).status();
-    assert!(made.is_ok_and(|status| status.success()), "initdb works");
-    let port = free_port();
-    let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data];
+    let data = folder.join("data");
+    let words = ["-D", &data.display().to_string(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"];
+    make(&programs.join("initdb"), &words, &folder);
+    Some(serve(programs, data, free_port()))
+}
+
+/// Runs a program that makes a folder for a server.
+fn make(program: &Path, words: &[&str], folder: &Path) {
+    let mut command: Vec<String> = unprivileged().iter().map(ToString::to_string).collect();
+    command.push(program.display().to_string());
+    command.extend(words.iter().map(ToString::to_string));
+    let made = Command::new(&command[0]).args(&command[1..]).current_dir(folder).stdout(Stdio::null()).status();
+    assert!(made.is_ok_and(|status| status.success()), "{} works", program.display());
+}
+
+/// Serves what is in a folder.
+fn serve(programs: PathBuf, data: PathBuf, port: u16) -> Cluster {
+    let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data.display().to_string()];
     // Hundreds of databases that live for one test each: what would bring one back is not kept long.
     let settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"];
     for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB"]) {
         postgres.extend(["-c".to_owned(), setting.to_owned()]);
     }
     postgres.extend(["-p".to_owned(), port.to_string()]);
-    let server = Kept::start(&wrap, &postgres, |command| {
-        command.current_dir(&folder).stdout(Stdio::null()).stderr(Stdio::null());
+    let server = Kept::start(&unprivileged(), &postgres, |command| {
+        command.current_dir(data.parent().expect("a folder")).stdout(Stdio::null()).stderr(Stdio::null());
     });
-    let cluster = Cluster { _server: server, programs, data: folder.join("data"), port };
+    let cluster = Cluster { _server: server, programs, data, port };
     eventually("PostgreSQL's start", || cluster.psql("SELECT 1").then_some(()));
-    Some(cluster)
+    cluster
 }
 
 impl Cluster {
     /// A cluster of one's own, to be treated badly.
     pub fn start() -> Option<Self> {
         start()
+    }
+
+    /// A streaming standby of it.
+    pub fn standby(&self) -> Self {
+        let (there, here) = (self.port.to_string(), free_port());
+        let (folder, data) = (self.data.parent().expect("a folder"), format!("standby-{here}"));
+        let words = ["-h", "127.0.0.1", "-p", &there, "-U", "postgres", "-D", &data, "-R", "-c", "fast", "--no-sync"];
+        make(&self.programs.join("pg_basebackup"), &words, folder);
+        serve(self.programs.clone(), folder.join(data), here)
+    }
+
+    /// The same once more, after its end.
+    pub fn started_again(self) -> Self {
+        let Self { _server: server, programs, data, port } = self;
+        drop(server);
+        serve(programs, data, port)
+    }
+
+    /// Where a database is that is here as well as elsewhere.
+    pub fn has(&self, url: &str) -> String {
+        let name = url.rsplit('/').next().expect("a name");
+        format!("postgres://postgres@127.0.0.1:{}/{name}", self.port)
     }
 
     pub fn fresh_database(&self) -> String {

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::client::{self, Connection};
 use crate::load::{self, Subject};
 use clap::Args;
-use ledger_core::database::{Committing, DatabaseOptions, Patience, Purpose, Session, Writer};
+use ledger_core::database::{Committing, DatabaseOptions, Following, Patience, Purpose, Session, Writer};
 use postgres_kit::{Link, Target};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -106,6 +106,7 @@ impl Place {
             readers: 2,
             page_cache_kib: 128 << 10,
             log_budget: 256 << 20,
+            following: Following::default(),
         };
         let database = ledger_core::database::Database::open(&options).await?;
         // Nothing of it is sealed.

@@ -304,6 +304,11 @@ impl Desk {
         }
     }
 
+    /// The version of a company's books, as far as they were written.
+    pub fn version_of(&self, business: BusinessId) -> Option<i64> {
+        self.inner().companies.get(&business).map(|company| company.version)
+    }
+
     /// Compares the version of a company's books, once a batch, and locks them where there are other writers.
     pub async fn open(&self, connection: &impl ConnectionTrait, business: BusinessId) -> Result<bool> {
         {

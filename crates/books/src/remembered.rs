@@ -71,6 +71,12 @@ pub async fn counted(connection: &impl ConnectionTrait) -> Result<Changes> {
     read(connection.query_one_raw(asked).await?.as_ref())
 }
 
+/// The version of a company's books as the connection sees it; nothing where there is no such company.
+pub async fn version(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Option<i64>> {
+    let version = books::Entity::find_by_id(business).select_only().column(books::Column::Version);
+    Ok(version.into_tuple().one(connection).await?)
+}
+
 /// A question to the database that many ask: those who wait take the next answer that was asked for after they came.
 #[derive(Default)]
 pub struct Question<T> {

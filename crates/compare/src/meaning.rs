@@ -201,7 +201,7 @@ pub const LIFETIME: &str = "lifetimeSeconds";
 
 /// Headers that say nothing of what was asked: of the connection, of the moment, of how many requests are left, and of
 /// when an operator means to switch one dialect off.
-const SILENT: [&str; 16] = [
+const SILENT: [&str; 17] = [
     "connection",
     "keep-alive",
     "transfer-encoding",
@@ -213,6 +213,8 @@ const SILENT: [&str; 16] = [
     "age",
     "x-request-id",
     "x-error-code",
+    // How far the books have gone is another thing after each write.
+    "x-ledger-sequence",
     "ratelimit-remaining",
     "ratelimit-reset",
     "deprecation",

@@ -174,6 +174,7 @@ fn call(name: &str, business: Option<String>, query: Vec<(String, String)>) -> R
         origin: Origin::default(),
         agent: None,
         listens: false,
+        at_least: None,
     })
 }
 

@@ -325,6 +325,7 @@ async fn answer<D: Dialect>(
         origin: origin::<D>(arrival),
         agent: Some(agent.to_owned()),
         listens,
+        at_least: if resource.scope == Scope::Business { request::at_least(&parts.headers)? } else { None },
     };
     // Only now: one who sends slowly takes nobody's place.
     let _place = shell.quotas.enter(proved)?;
@@ -348,7 +349,7 @@ async fn answer<D: Dialect>(
     };
     let reply = match answer {
         Answer::Whole(reply) => reply,
-        Answer::Portions(feed) => return Ok(portions(feed, arrival)),
+        Answer::Portions(feed, sequence) => return Ok(knowing(portions(feed, arrival), sequence)),
     };
     let as_texts = as_texts && reply.media == Media::Json;
     let reply = if as_texts { reply.with_texts()? } else { reply };
@@ -468,8 +469,18 @@ pub(crate) const fn status_of(kind: ReplyKind) -> StatusCode {
     }
 }
 
+/// An answer that says up to where it knows the books.
+fn knowing(mut response: Response, sequence: Option<i64>) -> Response {
+    response.headers_mut().extend(sequence.map(|sequence| (request::LEDGER_SEQUENCE, sequence.into())));
+    response
+}
+
 /// `made_in` is the collection of what an action on a record may have made.
 fn render(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, made_in: Option<&str>) -> Response {
+    knowing(rendered(parts, reply, body, page_size, made_in), reply.sequence)
+}
+
+fn rendered(parts: &Parts, reply: &Reply, body: Body, page_size: Option<&str>, made_in: Option<&str>) -> Response {
     let path = parts.extensions.get::<Arrival>().map(|arrival| arrival.path.as_str()).unwrap_or_default();
     let tag = reply.tag();
     if let Some(tag) =

@@ -26,6 +26,10 @@ pub const DECIMAL_FORMAT: HeaderName = HeaderName::from_static("x-decimal-format
 pub const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 pub const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 pub const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+/// Up to where an answer knows the books of its company.
+pub const LEDGER_SEQUENCE: HeaderName = HeaderName::from_static("x-ledger-sequence");
+/// ... and up to where it has to.
+pub const AT_LEAST_SEQUENCE: HeaderName = HeaderName::from_static("x-at-least-sequence");
 pub const ERROR_CODE: HeaderName = HeaderName::from_static("x-error-code");
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -149,6 +153,7 @@ fn display_name(name: &HeaderName) -> &'static str {
         "if-none-match" => "If-None-Match",
         "authorization" => "Authorization",
         "last-event-id" => "Last-Event-ID",
+        "x-at-least-sequence" => "X-At-Least-Sequence",
         _ => "headers",
     }
 }
@@ -201,6 +206,15 @@ pub(crate) fn asks_for_texts(headers: &HeaderMap) -> Result<bool, Failure> {
         Some(TEXTS) => Ok(true),
         Some(_) => Err(Error::field(display_name(&DECIMAL_FORMAT), format!("must be {NUMBERS} or {TEXTS}")).into()),
     }
+}
+
+/// The sequence of the company's books that an answer is to know of at least.
+pub(crate) fn at_least(headers: &HeaderMap) -> Result<Option<i64>, Failure> {
+    let Some(said) = single(headers, &AT_LEAST_SEQUENCE)? else { return Ok(None) };
+    let is_whole = !said.is_empty() && said.bytes().all(|byte| byte.is_ascii_digit());
+    let sequence = said.parse().ok().filter(|_| is_whole);
+    let why = "must be the X-Ledger-Sequence of an answer, a whole number";
+    sequence.map(Some).ok_or_else(|| Error::field(display_name(&AT_LEAST_SEQUENCE), why).into())
 }
 
 /// The tags of `If-Match` or `If-None-Match`, without quotes; weak ones only where they may match.
@@ -322,6 +336,22 @@ mod tests {
         assert_eq!(expectation(&headers(&[(header::IF_MATCH, "*")])), Expectation::Any);
         assert_eq!(expectation(&headers(&[(header::IF_NONE_MATCH, "*")])), Expectation::Absent);
         assert_eq!(expectation(&headers(&[])), Expectation::Unsaid);
+    }
+
+    #[test]
+    fn a_sequence_is_a_whole_number_said_once() {
+        let asked = |values: &[&'static str]| {
+            let mut said = HeaderMap::new();
+            for value in values {
+                said.append(AT_LEAST_SEQUENCE, HeaderValue::from_static(value));
+            }
+            at_least(&said).map_err(|failure| failure.status.as_u16())
+        };
+        assert_eq!((asked(&[]), asked(&["0"]), asked(&["42"])), (Ok(None), Ok(Some(0)), Ok(Some(42))));
+        for bad in ["", "-1", "+1", "1.0", "1 ", "soon", "9223372036854775808"] {
+            assert_eq!(asked(&[bad]), Err(400), "{bad:?}");
+        }
+        assert_eq!(asked(&["1", "2"]), Err(400));
     }
 
     #[test]

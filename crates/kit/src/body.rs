@@ -127,6 +127,10 @@ impl Shape {
                     }
                 }
             }
+            // What reads an object would take the values of a list for its members, one after the other.
+            Value::Array(_) if self.elements.is_none() && !self.fields.is_empty() => {
+                faults.add(path.told(), "must be an object, and not a list");
+            }
             Value::Array(elements) => {
                 if let Some(element) = &self.elements {
                     let shown = record.and_then(|record| record.elements.as_deref());
@@ -226,6 +230,7 @@ mod tests {
     fn only_known_names_are_taken() {
         for (json, expected) in [
             (r#"{"fullName": "x", "id": "kept out", "places": [{"city": "y"}]}"#, vec![]),
+            (r#"{"places": [["y"], {"city": "z"}]}"#, vec!["places[0]: must be an object, and not a list"]),
             (r#"{"full_name": "x"}"#, vec!["full_name: is not a known field; did you mean fullName?"]),
             (
                 r#"{"colour": 1, "places": [{"town": 1}]}"#,

@@ -7,7 +7,7 @@ use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, Patience, Purpose, unverified_host};
+use ledger_core::database::{DatabaseOptions, Following, Patience, Purpose, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
@@ -149,6 +149,7 @@ pub(crate) async fn open_with(
             readers: settings.readers,
             page_cache_kib: memory.page_cache_kib,
             log_budget: settings.log_budget,
+            following: following(settings, purpose),
         },
         tokens: TokenOptions {
             secret,
@@ -167,6 +168,12 @@ pub(crate) async fn open_with(
     };
     let shown = crate::config::without_password(settings.database.expose());
     Ledger::open(options).await.map_err(|error| format!("cannot open {shown}: {}", explain(&error)))
+}
+
+/// What answers reads beside the database: whoever does not serve them reads the database itself.
+fn following(settings: &Settings, purpose: Purpose) -> Following {
+    let urls = settings.replicas.iter().filter(|_| purpose == Purpose::Serving).map(|url| url.expose().to_owned());
+    Following { urls: urls.collect(), oldest: settings.replica_lag }
 }
 
 /// A secret of this installation, made at the first start and readable by its owner alone. Who only reads keeps none, and

@@ -56,8 +56,13 @@ impl Folder {
     /// The demo's own data folder, and nobody's database but the one in it.
     pub(crate) fn overrides(&self, said: &[(String, String)]) -> Vec<(String, String)> {
         let database = format!("sqlite:{}/demo.db", self.0.display());
-        [("Data", self.0.display().to_string()), ("ConnectionStrings:Default", database)]
-            .into_iter()
+        // Standbys are of the database that is not looked at.
+        let own = [
+            ("Data", self.0.display().to_string()),
+            ("ConnectionStrings:Default", database),
+            ("Database:Replicas", String::new()),
+        ];
+        own.into_iter()
             .filter(|(key, _)| !said.iter().any(|(named, _)| named == key))
             .map(|(key, value)| (key.to_owned(), value))
             .collect()

@@ -21,8 +21,9 @@ use http_kit::failure::Failure;
 use http_kit::handler::{Caller, Operation, ahead, failed_plainly};
 use http_kit::pages;
 use http_kit::request::{
-    Arrival, BUSINESS_ID, DECIMAL_FORMAT, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY, IDEMPOTENCY_REPLAYED, LAST_EVENT_ID,
-    RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET, REQUEST_ID, WITHHELD,
+    AT_LEAST_SEQUENCE, Arrival, BUSINESS_ID, DECIMAL_FORMAT, DRY_RUN, ERROR_CODE, IDEMPOTENCY_KEY,
+    IDEMPOTENCY_REPLAYED, LAST_EVENT_ID, LEDGER_SEQUENCE, RATE_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET,
+    REQUEST_ID, WITHHELD,
 };
 use http_kit::trace::{TRACEPARENT, TRACESTATE, Trace};
 use ledger_core::error::{Error, Unavailable};
@@ -396,7 +397,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
 
 /// Pages of exactly these origins may call.
 fn cors(origins: &[String]) -> CorsLayer {
-    let exposed: [HeaderName; 19] = [
+    let exposed: [HeaderName; 20] = [
         header::ALLOW,
         header::DATE,
         header::ETAG,
@@ -409,6 +410,7 @@ fn cors(origins: &[String]) -> CorsLayer {
         WITHHELD,
         DRY_RUN,
         DECIMAL_FORMAT,
+        LEDGER_SEQUENCE,
         RATE_LIMIT,
         RATE_LIMIT_REMAINING,
         RATE_LIMIT_RESET,
@@ -429,6 +431,7 @@ fn cors(origins: &[String]) -> CorsLayer {
             IDEMPOTENCY_KEY,
             LAST_EVENT_ID,
             DECIMAL_FORMAT,
+            AT_LEAST_SEQUENCE,
             REQUEST_ID,
             TRACEPARENT,
             TRACESTATE,

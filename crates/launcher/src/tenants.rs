@@ -21,7 +21,7 @@ use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use known::Minutes;
 pub(crate) use known::{HIDDEN, Known};
-use ledger_core::database::{Purpose, file_of};
+use ledger_core::database::{Purpose, ReplicaStanding, file_of};
 use ledger_core::error::{Code, Error, Unavailable};
 use ledger_core::ledger::Ledger;
 use std::collections::HashMap;
@@ -212,6 +212,11 @@ impl Books {
     /// How many sets of books are open.
     pub(crate) fn open_now(&self) -> usize {
         self.shells().count()
+    }
+
+    /// How the standbys stand that answer reads, in the order of the configuration.
+    pub(crate) fn replicas(&self) -> Vec<ReplicaStanding> {
+        self.shells().flat_map(|shell| shell.ledger.replicas()).collect()
     }
 
     /// What connections of all that are open are for, how many of each are used just now, and how many there are.

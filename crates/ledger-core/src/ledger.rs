@@ -7,6 +7,7 @@ mod caller;
 mod converting;
 mod copying;
 mod delivering;
+mod elsewhere;
 mod expanding;
 mod guessing;
 mod joining;
@@ -16,6 +17,7 @@ mod new_days;
 mod proving;
 mod reading;
 mod resealing;
+mod sequence;
 mod serving;
 mod speaking;
 #[cfg(test)]
@@ -187,7 +189,9 @@ impl Ledger {
         let (key, action) = call.resource.needs(call.verb);
         business.require(key, action).ok()?;
         let (question, version) = self.question(principal, call, &business)?;
-        let known = self.answers.find(&question, version)?;
+        // What asks for more than there is is told so where it is read.
+        let known =
+            self.answers.find(&question, version).filter(|_| call.at_least.is_none_or(|asked| asked <= version))?;
         self.count(principal, call, &business);
         Some(known)
     }

@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::link::Link;
+use crate::replica::Followed;
 use crate::target::Target;
 use sea_orm::{DbBackend, Statement};
 use std::collections::BTreeMap;
@@ -47,7 +48,16 @@ impl Standing {
     }
 }
 
+/// What is looked at.
+pub(crate) enum Role {
+    /// The database itself.
+    Database,
+    /// A standby of it, which only answers reads.
+    Replica(Arc<Followed>),
+}
+
 pub struct Health {
+    role: Role,
     /// Why it is away, where it is.
     away: watch::Sender<Option<Arc<str>>>,
     look: Notify,
@@ -91,8 +101,9 @@ impl Drop for Looking<'_> {
 }
 
 impl Health {
-    pub(crate) fn new() -> Arc<Self> {
+    pub(crate) fn of(role: Role) -> Arc<Self> {
         Arc::new(Self {
+            role,
             away: watch::Sender::new(None),
             look: Notify::new(),
             generation: AtomicU64::new(0),
@@ -206,7 +217,12 @@ impl Health {
         });
         if told {
             self.distrust();
-            tracing::error!(code = "database_away", cause = %why, "the database is away; requests are answered 503");
+            match &self.role {
+                Role::Database => {
+                    tracing::error!(code = "database_away", cause = %why, "the database is away; requests are answered 503");
+                }
+                Role::Replica(followed) => followed.is_away(why),
+            }
         }
     }
 
@@ -216,7 +232,10 @@ impl Health {
         drop(commits);
         let told = self.away.send_if_modified(|away| away.take().is_some());
         if told {
-            tracing::warn!(code = "database_back", "the database is back");
+            match &self.role {
+                Role::Database => tracing::warn!(code = "database_back", "the database is back"),
+                Role::Replica(followed) => followed.is_back(),
+            }
         }
     }
 
@@ -242,7 +261,7 @@ impl Health {
             let begun = Instant::now();
             let looked = {
                 let _looking = self.looks(begun);
-                look(&mut link, &target).await
+                look(&mut link, (&target, &self.role)).await
             };
             match looked {
                 Ok(waiting) => {
@@ -269,16 +288,16 @@ const GLANCED: &str = "SELECT current_setting('transaction_read_only') = 'on' AS
                        pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep') AS waiting";
 
 /// Whether commits wait for a standby. A connection that fails may be alone in that, so another one is asked.
-async fn look(link: &mut Option<Link>, target: &Target) -> Result<bool, Fault> {
+async fn look(link: &mut Option<Link>, (target, role): (&Target, &Role)) -> Result<bool, Fault> {
     if let Some(known) = link.take()
-        && let Ok(waiting) = glance(&known).await
+        && let Ok(waiting) = glance(&known, role).await
     {
         *link = Some(known);
         return Ok(waiting);
     }
     let fresh = async {
         let fresh = Link::open(target, GLANCE).await?;
-        let waiting = glance(&fresh).await?;
+        let waiting = glance(&fresh, role).await?;
         Ok((fresh, waiting))
     };
     let fresh = timeout(GLANCE.min(target.patience.connect) * u32::try_from(target.hosts.len()).unwrap_or(1), fresh);
@@ -294,7 +313,10 @@ answers::of_row! {
     }
 }
 
-async fn glance(link: &Link) -> Result<bool, Fault> {
+async fn glance(link: &Link, role: &Role) -> Result<bool, Fault> {
+    if let Role::Replica(followed) = role {
+        return followed.glance(link).await.map(|()| false);
+    }
     let answer = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
     let found: Vec<Glanced> = answer.read().map_err(|error| Fault::ours(error.to_string()))?;
     let glanced = found.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;

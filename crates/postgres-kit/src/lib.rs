@@ -16,6 +16,7 @@ mod link;
 mod pool;
 mod prepared;
 mod proxied;
+mod replica;
 mod target;
 mod tls;
 mod values;
@@ -27,9 +28,12 @@ pub use hearing::hear;
 pub use link::{Begin, Committed, Link};
 pub use pool::{Lease, Pool};
 pub use proxied::{Failure, proxied};
+pub use replica::{Replica, replica_target};
 pub use target::{Patience, Target, is_postgres, unverified_host};
 
+use health::Role;
 use std::sync::Arc;
+use std::time::Duration;
 use supervise::Kept;
 
 /// A database, as all who use it share it.
@@ -66,7 +70,7 @@ impl Server {
             );
         }
         link.close().await;
-        let health = Health::new();
+        let health = Health::of(Role::Database);
         let (looked, place) = (health.clone(), target.clone());
         let looking = Arc::new(supervise::keep("the look at the database", move || looked.clone().keep(place.clone())));
         let at_door = (pool_size / 8).max(1);
@@ -80,6 +84,12 @@ impl Server {
             health,
             looking,
         })
+    }
+
+    /// A standby of it, which is asked by as many at once as the database is; what it answers may be so old, where that was
+    /// said.
+    pub fn followed_by(&self, replica: Target, oldest: Option<Duration>) -> Replica {
+        Replica::follow(self.target.clone(), replica, self.reads.most(), oldest)
     }
 
     pub fn health(&self) -> &Health {

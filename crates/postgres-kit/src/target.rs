@@ -105,6 +105,18 @@ impl Target {
         Ok(Self { hosts: each(&config, patience)?, told, tls, patience })
     }
 
+    /// The first host and its port.
+    pub(crate) fn name(&self) -> String {
+        let Some(host) = self.hosts.first() else { return String::new() };
+        let name = match (host.get_hosts().first(), host.get_hostaddrs().first()) {
+            (Some(Host::Tcp(name)), _) => name.clone(),
+            (Some(Host::Unix(path)), _) => path.display().to_string(),
+            (None, Some(address)) => address.to_string(),
+            (None, None) => "localhost".into(),
+        };
+        format!("{name}:{}", host.get_ports().first().copied().unwrap_or(5432))
+    }
+
     /// The same for one who writes: when it is silent between two statements, it is gone, and what it locked is free.
     pub(crate) fn of_writer(&self) -> Self {
         let mut own = self.clone();

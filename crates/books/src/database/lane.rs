@@ -42,6 +42,7 @@ use meanwhile::{Ahead, Batch, Next};
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -76,6 +77,27 @@ pub struct Order<T> {
     pub manner: Manner,
     pub keep: Keep,
     pub work: Work<T>,
+    pub stands: Stands,
+}
+
+/// Where the books of its company stand once a command is committed.
+#[derive(Debug, Clone, Default)]
+pub struct Stands(Arc<AtomicI64>);
+
+impl Stands {
+    /// The version of the books; nothing where nothing of it was committed.
+    pub fn told(&self) -> Option<i64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|version| *version > 0)
+    }
+}
+
+impl<T> Order<T> {
+    /// It is committed, and the books stand as the desk has them.
+    fn is_kept(&self, desk: &Desk) {
+        if let Some(version) = self.company.and_then(|company| desk.version_of(company)) {
+            self.stands.0.store(version, Ordering::Release);
+        }
+    }
 }
 
 struct Command<T> {

@@ -14,6 +14,7 @@ mod line;
 mod meanwhile;
 mod openly;
 mod postgres;
+mod replicas;
 pub mod rows;
 mod sqlite;
 mod standing;
@@ -25,6 +26,7 @@ use answers::{Answer, Answers};
 use migrations::{Sign, schema};
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
+pub use replicas::{Following, Replica, ReplicaStanding, Replicas};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use standing::{Part, Standing};
 use std::future::Future;
@@ -53,6 +55,8 @@ pub struct DatabaseOptions {
     pub page_cache_kib: u32,
     /// How long SQLite's log may grow, in bytes, before reads are ended that keep it from being used anew.
     pub log_budget: u64,
+    /// What of PostgreSQL answers reads as well.
+    pub following: Following,
 }
 
 /// What the books are opened for.
@@ -77,6 +81,8 @@ pub struct Database {
     pub quiet: Reads,
     /// What lets requests in: connections of its own, which no other question takes.
     pub door: Reads,
+    /// What reads are answered by which may be answered elsewhere.
+    pub replicas: Replicas,
 }
 
 #[derive(Debug, Clone)]
@@ -199,15 +205,20 @@ impl Database {
     pub async fn open(options: &DatabaseOptions) -> Result<Self, DbErr> {
         let standing = Arc::new(Standing::default());
         if let Some(path) = sqlite_kit::file_of(&options.url) {
+            if !options.following.urls.is_empty() {
+                return Err(DbErr::Custom("SQLite has no replicas: they are of PostgreSQL".into()));
+            }
             sqlite::outlive_limits()?;
             let engine = Arc::new(sqlite::Engine::open(path, options, standing.clone())?);
             let [read, quiet, door] = [engine.reads(), engine.quiet(), engine.door()].map(Reads::Sqlite);
-            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, quiet, door });
+            let replicas = Replicas::default();
+            return Ok(Self { engine: Engine::Sqlite(engine), standing, read, quiet, door, replicas });
         }
         if postgres_kit::is_postgres(&options.url) {
             let engine = postgres::Engine::open(options, standing.clone()).await?;
             let [read, quiet, door] = [engine.reads(), engine.reads(), engine.door()].map(Reads::Postgres);
-            return Ok(Self { engine: Engine::Postgres(engine), standing, read, quiet, door });
+            let replicas = Replicas::of(&engine, &options.following, options.patience)?;
+            return Ok(Self { engine: Engine::Postgres(engine), standing, read, quiet, door, replicas });
         }
         Err(DbErr::Custom("the database URL must begin with sqlite: or postgres://".into()))
     }
@@ -358,6 +369,7 @@ impl Database {
 
     /// Lets the database go.
     pub async fn close(&self) {
+        self.replicas.close().await;
         match &self.engine {
             Engine::Sqlite(engine) => engine.close().await,
             Engine::Postgres(engine) => engine.close().await,

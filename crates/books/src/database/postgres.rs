@@ -12,7 +12,7 @@ use crate::client;
 use answers::{Answer, Answers};
 use migrations::Sign;
 use migrations::schema::{self, Parts};
-use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Pool, Server, Target};
+use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Patience, Pool, Replica, Server, Target};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait,
 };
@@ -52,9 +52,9 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Writer(Pool, Noting, Arc<Growing>);
 
-/// Who is told of what did not go well.
+/// Who is told of what did not go well; nobody where it is no fault of the database's own.
 #[derive(Debug, Clone)]
-struct Noting(Part, Arc<Standing>);
+struct Noting(Part, Option<Arc<Standing>>);
 
 impl Noting {
     /// What a command of a lane asks begins only while somebody waits for that command, and within its share: it would keep
@@ -77,8 +77,8 @@ impl Noting {
     }
 
     fn fault(&self, fault: &Fault) {
-        if let Some(ill) = Ill::of_postgres(fault) {
-            self.1.ill(self.0, ill, fault);
+        if let (Some(standing), Some(ill)) = (&self.1, Ill::of_postgres(fault)) {
+            standing.ill(self.0, ill, fault);
         }
     }
 }
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     fn noting(&self, part: Part) -> Noting {
-        Noting(part, self.1.clone())
+        Noting(part, Some(self.1.clone()))
     }
 
     pub fn reads(&self) -> Reads {
@@ -142,6 +142,11 @@ impl Engine {
 
     pub fn door(&self) -> Reads {
         Reads { pool: self.0.door.clone(), until: None, noting: self.noting(Part::Reading), together: None }
+    }
+
+    /// Standbys of the database, by which reads are answered.
+    pub fn followed_by(&self, replica: &str, patience: Patience, oldest: Option<Duration>) -> Result<Replica, DbErr> {
+        Ok(self.0.followed_by(postgres_kit::replica_target(replica, patience)?, oldest))
     }
 
     pub fn writer(&self) -> Writer {
@@ -262,6 +267,11 @@ async fn by<T>(until: Option<Instant>, work: impl Future<Output = Result<T, DbEr
 }
 
 impl Reads {
+    /// Those of a standby. Whether it is there is another's to know.
+    pub fn of_replica(replica: &Replica) -> Self {
+        Self { pool: replica.reads.clone(), until: None, noting: Noting(Part::Reading, None), together: None }
+    }
+
     pub fn until(&self, end: Instant) -> Self {
         Self { until: Some(end), ..self.clone() }
     }
@@ -362,8 +372,8 @@ fn read(answers: postgres_kit::Answers) -> Result<Vec<Vec<QueryResult>>, DbErr> 
 }
 
 impl Writer {
-    pub fn tries(&self, since: Instant) -> Trying {
-        self.1.1.is_tried(since)
+    pub fn tries(&self, since: Instant) -> Option<Trying> {
+        self.1.1.as_ref().map(|standing| standing.is_tried(since))
     }
 
     /// Begins, and asks what is asked first.

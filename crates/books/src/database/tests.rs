@@ -51,7 +51,17 @@ impl Place {
 }
 
 fn small(url: String, purpose: Purpose, log_budget: u64) -> DatabaseOptions {
-    DatabaseOptions { url, purpose, pool_size: 2, patience: PATIENCE, readers: 2, page_cache_kib: 1024, log_budget }
+    let following = Following::default();
+    DatabaseOptions {
+        url,
+        purpose,
+        pool_size: 2,
+        patience: PATIENCE,
+        readers: 2,
+        page_cache_kib: 1024,
+        log_budget,
+        following,
+    }
 }
 
 /// A new database of PostgreSQL, where there is one.

@@ -88,7 +88,7 @@ impl Writer {
     pub fn tries(&self, since: Instant) -> Option<Trying> {
         match self {
             Self::Sqlite(_) => None,
-            Self::Postgres(writer) => Some(writer.tries(since)),
+            Self::Postgres(writer) => writer.tries(since),
         }
     }
 

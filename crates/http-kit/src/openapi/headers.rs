@@ -10,10 +10,14 @@ use axum::http::header::RETRY_AFTER;
 use indexmap::IndexMap;
 use ledger_core::error::Code;
 use ledger_core::ledger::ReplyKind;
+use ledger_core::resource::Scope;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
 use ledger_core::resource::registry::answering;
 use schemars::Schema;
 use serde_json::{Value, json};
+
+/// What the header is called that says up to where an answer knows the books.
+const LEDGER_SEQUENCE: &str = "X-Ledger-Sequence";
 
 /// What a success of an operation says beside its body.
 pub(super) fn of_success(
@@ -21,7 +25,7 @@ pub(super) fn of_success(
     resource: &ResourceOperations,
     (verb, kind): (Verb, ReplyKind),
 ) -> Response {
-    let mut response = response;
+    let mut response = of_books(response, resource);
     match kind {
         ReplyKind::Found => add(&mut response, "ETag", tag_of_read()),
         ReplyKind::Created | ReplyKind::Updated => add(&mut response, "ETag", tag_of_write()),
@@ -47,6 +51,20 @@ pub(super) fn of_success(
     of_all(response)
 }
 
+/// What an answer says of the books that it is of, where they are those of a company.
+pub(super) fn of_books(mut response: Response, resource: &ResourceOperations) -> Response {
+    if resource.scope == Scope::Business {
+        let about =
+            "Up to where the answer knows the company's books: each write raises it. See `X-At-Least-Sequence`.";
+        add(
+            &mut response,
+            LEDGER_SEQUENCE,
+            header(about, &json!({"type": "integer", "format": "int64", "minimum": 0}), 42),
+        );
+    }
+    response
+}
+
 /// What the answer says to what may be sent once more.
 pub(super) fn of_repeatable(mut response: Response) -> Response {
     let replayed = "`true` when this is the first answer once more.";
@@ -55,7 +73,8 @@ pub(super) fn of_repeatable(mut response: Response) -> Response {
 }
 
 /// What the answer says of a record that is the one that the client has.
-pub(super) fn of_unchanged(mut response: Response) -> Response {
+pub(super) fn of_unchanged(response: Response, resource: &ResourceOperations) -> Response {
+    let mut response = of_books(response, resource);
     add(&mut response, "ETag", tag_of_read());
     of_all(response)
 }

@@ -266,7 +266,7 @@ impl Document {
                 description: "The same would be said as with the tag in `If-None-Match`.".into(),
                 ..Response::default()
             };
-            let unchanged = headers::of_unchanged(unchanged);
+            let unchanged = headers::of_unchanged(unchanged, resource);
             responses.responses.insert(StatusCode::Code(304), ReferenceOr::Item(unchanged));
             responses.responses.sort_by(|left, _, right, _| code(left).cmp(&code(right)));
         }
@@ -323,7 +323,9 @@ impl Document {
             ..Response::default()
         };
         let responses = operation.responses.get_or_insert_default();
-        responses.responses.insert(StatusCode::Code(200), ReferenceOr::Item(headers::of_all(whole)));
+        responses
+            .responses
+            .insert(StatusCode::Code(200), ReferenceOr::Item(headers::of_all(headers::of_books(whole, resource))));
         Some(operation)
     }
 

@@ -5,6 +5,7 @@ use crate::request::{MOST_KEY, NUMBERS, TEXTS};
 use aide::openapi::{HeaderStyle, Parameter, ParameterData, ParameterSchemaOrContent, PathStyle, QueryStyle};
 use indexmap::IndexMap;
 use ledger_core::money::Money;
+use ledger_core::resource::Scope;
 use ledger_core::resource::expand::Path;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
@@ -106,7 +107,17 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
     if resource.media(verb).first() == Some(&Media::Json) {
         parameters.push(decimal_format());
     }
+    if resource.scope == Scope::Business {
+        parameters.push(at_least_sequence());
+    }
     parameters
+}
+
+fn at_least_sequence() -> Parameter {
+    let about = "The `X-Ledger-Sequence` of an earlier answer, to be answered with no less than was known then: whoever wrote \
+                 reads what they wrote, whichever copy of the books answers. More than any answer said is refused (400).";
+    let sequence = json!({"type": "integer", "format": "int64", "minimum": 0});
+    header_parameter("X-At-Least-Sequence", about, sequence)
 }
 
 fn expand(offer: &Offer<'_>) -> Parameter {

@@ -65,6 +65,8 @@ const OF_ALL: &[Key] = &[
     text("Data"),
     plain("Database:PoolSize"),
     plain("Database:Readers"),
+    Key { name: "Database:Replicas", shape: Shape::List, shown: Shown::WithoutPassword },
+    text("Database:ReplicaLag"),
     text("Database:LogBudget"),
     plain("Database:AutoMigrate"),
     text("Database:ConnectTimeout"),

@@ -2,7 +2,7 @@
 //!
 //! Owns: where a secret stands in the open, and what of a value may be shown. What works and is weak, `weak` knows.
 
-use super::keys::{KEYS, Key, Shown, of_dialect};
+use super::keys::{KEYS, Key, Shape, Shown, of_dialect};
 use super::layers::{Merged, Place, Source, Word, merge};
 use super::weak::{self, Around};
 use super::{Loaded, settings, without_password};
@@ -45,17 +45,26 @@ fn exposed(merged: &Merged) -> Vec<String> {
     let mut found = Vec::new();
     for key in KEYS.iter() {
         let Some(said) = merged.last(key.name) else { continue };
-        let Word::One(text) = &said.word else { continue };
-        let secret = match key.shown {
+        let is_secret = |text: &str| match key.shown {
             Shown::All => false,
-            Shown::WithoutPassword => without_password(text) != *text,
+            Shown::WithoutPassword => without_password(text) != text,
             Shown::Nothing => !text.is_empty(),
         };
-        if !secret {
+        let has_secret = match &said.word {
+            Word::Null => false,
+            Word::One(text) => is_secret(text),
+            Word::Many(texts) => texts.iter().any(|(text, _)| is_secret(text)),
+        };
+        if !has_secret {
             continue;
         }
         let (place, name) = (&said.place, key.name);
         match place {
+            Place::Environment { .. } if key.shape == Shape::List => {
+                found.push(format!(
+                    "{place}: {name}: a secret in the environment; a file of settings of mode 0600 keeps it"
+                ));
+            }
             Place::Environment { variable } => {
                 found.push(format!("{place}: {name}: a secret in the environment; {variable}_FILE keeps it in a file"));
             }
@@ -109,16 +118,18 @@ impl Loaded {
             let turned_off = key.name == "Dialects:SharedPrefix" && last.is_some_and(|said| said.word.is_empty());
             let said = if turned_off { last } else { self.merged.value(key.name) };
             let value = match said.map(|said| &said.word) {
-                Some(Word::One(text)) if !text.is_empty() => Some(text.clone()),
+                Some(Word::One(text)) if !text.is_empty() => Some(masked(key, text)),
                 Some(Word::Many(texts)) if !texts.is_empty() => {
-                    Some(texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(", "))
+                    Some(texts.iter().map(|(text, _)| masked(key, text)).collect::<Vec<_>>().join(", "))
                 }
-                Some(Word::Null | Word::One(_) | Word::Many(_)) | None => self.derived(key.name),
+                Some(Word::Null | Word::One(_) | Word::Many(_)) | None => {
+                    self.derived(key.name).map(|value| masked(key, &value))
+                }
             };
             let place = said.map(|said| &said.place);
             let is_default = matches!(place, None | Some(Place::Default { .. }));
             let origin = place.filter(|_| !is_default).map_or_else(|| "default".to_owned(), Place::to_string);
-            Row { key: key.name, value: value.map(|value| masked(key, &value)), origin, is_default }
+            Row { key: key.name, value, origin, is_default }
         })
     }
 

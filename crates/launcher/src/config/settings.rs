@@ -310,6 +310,10 @@ pub struct Settings {
     pub readers: u32,
     /// How long SQLite's log may grow beside reads.
     pub log_budget: u64,
+    /// Standbys of PostgreSQL that answer reads. May have passwords in them.
+    pub replicas: Vec<Secret>,
+    /// How old what they answer may be; nothing where it is never older than what the database would answer.
+    pub replica_lag: Option<Duration>,
     /// What caches of all kinds may weigh together, in bytes.
     pub caches: usize,
     pub auto_migrate: bool,
@@ -400,6 +404,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let pool_size = reader.number("Database:PoolSize", 2, 1000);
     let readers = reader.number("Database:Readers", 1, 64);
     let log_budget = reader.size("Database:LogBudget");
+    let (replicas, replica_lag) = replicas(reader, (&database, edition));
     let caches = reader.size("Memory:Caches");
     let auto_migrate = reader.flag("Database:AutoMigrate");
     let connect_timeout = reader.duration("Database:ConnectTimeout");
@@ -445,6 +450,8 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
         pool_size: pool_size?,
         readers: readers?,
         log_budget: u64::try_from(log_budget?).ok()?,
+        replicas,
+        replica_lag,
         caches: caches?,
         auto_migrate: auto_migrate?,
         connect_timeout: connect_timeout?,
@@ -533,6 +540,29 @@ fn database(reader: &mut Reader<'_>, data: &std::path::Path) -> String {
     named.unwrap_or_else(|| format!("sqlite:{}/duet.db", data.display()))
 }
 
+/// Standbys that answer reads, and how old what they answer may be. How far each is behind is looked at once a second: less
+/// than a few of these nobody can promise.
+fn replicas(reader: &mut Reader<'_>, (database, edition): (&str, Option<Edition>)) -> (Vec<Secret>, Option<Duration>) {
+    const REPLICAS: &str = "Database:Replicas";
+    const LAG: &str = "Database:ReplicaLag";
+    let (urls, lag) = (reader.texts(REPLICAS), reader.duration_or_never(LAG));
+    if !urls.is_empty() && !database.starts_with("postgres") {
+        reader.refuse(REPLICAS, "none beside SQLite: replicas are streaming standbys of PostgreSQL");
+    }
+    if !urls.is_empty() && edition == Some(Edition::Cloud) {
+        reader.refuse(REPLICAS, "none in the cloud edition, whose tenants have a database each");
+    }
+    if urls.iter().any(|url| !is_connectable(url) || url.starts_with("sqlite:")) {
+        reader.refuse(REPLICAS, "postgres://USER:PASSWORD@HOST/DATABASE of each standby");
+    }
+    if lag.is_some_and(|lag| lag < LEAST_LAG) {
+        reader.refuse(LAG, "a time of 5s or more, or off");
+    }
+    (urls.into_iter().map(Secret).collect(), lag)
+}
+
+const LEAST_LAG: Duration = Duration::from_secs(5);
+
 /// What could not be read is left out: its fault is noted, and no settings come of it.
 fn dialects(reader: &mut Reader<'_>) -> Dialects {
     const SHARED: &str = "Dialects:SharedPrefix";
@@ -584,6 +614,8 @@ pub fn restart_needed<S: AsRef<Settings>>(old: &S, new: &S) -> Vec<&'static str>
         ("Database:PoolSize", old.pool_size != new.pool_size),
         ("Database:Readers", old.readers != new.readers),
         ("Database:LogBudget", old.log_budget != new.log_budget),
+        ("Database:Replicas", old.replicas != new.replicas),
+        ("Database:ReplicaLag", old.replica_lag != new.replica_lag),
         ("Memory:Caches", old.caches != new.caches),
         ("Database:AutoMigrate", old.auto_migrate != new.auto_migrate),
         ("Database:ConnectTimeout", old.connect_timeout != new.connect_timeout),

@@ -100,6 +100,8 @@ fn defaults_are_the_shipped_file_and_all_of_it_is_known() {
         data: "./data".into(),
         pool_size: 16,
         readers: 4,
+        replicas: Vec::new(),
+        replica_lag: None,
         auto_migrate: true,
         connect_timeout: Duration::from_secs(5),
         statement_timeout: Duration::from_secs(25),

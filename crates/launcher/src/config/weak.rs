@@ -54,10 +54,12 @@ fn of_the_way(settings: &Settings) -> Vec<String> {
         found
             .push(format!("Urls: {} is public and speaks plain HTTP; put a proxy with TLS before it", settings.listen));
     }
-    if let Some(host) = unverified_host(settings.database.expose()) {
+    let replicas = settings.replicas.iter().map(|url| ("Database:Replicas", url));
+    for (key, url) in [("ConnectionStrings:Default", &settings.database)].into_iter().chain(replicas) {
+        let Some(host) = unverified_host(url.expose()) else { continue };
         found.push(format!(
-            "ConnectionStrings:Default: {host} is elsewhere and its certificate is not verified, so others on the way may \
-             read and change what is said; add ?sslmode=verify-full"
+            "{key}: {host} is elsewhere and its certificate is not verified, so others on the way may read and change what \
+             is said; add ?sslmode=verify-full"
         ));
     }
     if let Some(metrics) = settings.metrics.told_at().filter(|address| !address.ip().is_loopback()) {

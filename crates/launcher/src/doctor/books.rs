@@ -1,6 +1,6 @@
 //! What is looked at of the books: their engine, schema and key, the log, who holds them, the clock, copies and proofs.
 
-use super::Finding;
+use super::{Finding, replicas};
 use crate::admin::{self, Memory, explain};
 use crate::backup::postgres;
 use crate::backup::stamp::{self, Stamp};
@@ -34,6 +34,9 @@ pub(super) async fn found(settings: &Settings) -> Vec<Finding> {
         None => found.extend(of_server(url).await.unwrap_or_else(|why| {
             vec![Finding::critical("database", why, "see whether PostgreSQL is there and takes this address")]
         })),
+    }
+    for replica in &settings.replicas {
+        found.push(replicas::found(url, replica.expose()).await);
     }
     found.push(copies(&settings.data));
     found.push(proofs(&settings.data));
@@ -194,7 +197,7 @@ async fn of_server(url: &str) -> Result<Vec<Finding>, String> {
     Ok(found)
 }
 
-async fn number(place: &Place, sql: &str) -> Result<i64, String> {
+pub(super) async fn number(place: &Place, sql: &str) -> Result<i64, String> {
     let row = place.database().query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await;
     let number = row.and_then(|row| row.map_or(Ok(0), |row| row.try_get::<i64>("", "n")));
     number.map_err(|error| said(&error))

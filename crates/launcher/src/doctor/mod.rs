@@ -4,6 +4,7 @@
 
 mod books;
 mod machine;
+mod replicas;
 
 use crate::config::{self, Edition, Settings, Source};
 use crate::console::{misused, say};

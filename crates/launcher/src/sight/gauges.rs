@@ -4,7 +4,7 @@ use crate::backup::stamp::{self, Stamp};
 use crate::config::{Edition, Settings};
 use crate::tenants::Books;
 use ledger_core::database::file_of;
-use prometheus::{IntGauge, IntGaugeVec, Opts, Registry};
+use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Opts, Registry};
 use std::collections::BTreeMap;
 
 /// All that can be seen, in a registry of its own.
@@ -21,6 +21,7 @@ pub(super) async fn of(books: &Books, settings: &Settings) -> prometheus::Result
     one("duet_ready", "Whether requests can be served, as readyz says.", i64::from(books.readiness().await.is_ok()))?;
     one("duet_tenants_open", "Sets of books that are open.", counted(books.open_now()))?;
     connections(books, &registry)?;
+    replicas(books, &registry)?;
     if let Some(Stamp { at, .. }) = stamp::last_backup(&settings.data) {
         one("duet_last_backup_timestamp_seconds", "When duet backup last made a copy of all books.", at.seconds())?;
     }
@@ -66,4 +67,24 @@ fn connections(books: &Books, registry: &Registry) -> prometheus::Result<()> {
     }
     registry.register(Box::new(used))?;
     registry.register(Box::new(most))
+}
+
+/// How standbys stand that answer reads, each by its place in the configuration.
+fn replicas(books: &Books, registry: &Registry) -> prometheus::Result<()> {
+    let all = books.replicas();
+    if all.is_empty() {
+        return Ok(());
+    }
+    let used = Opts::new("duet_replica_used", "Whether reads are answered by a replica just now.");
+    let behind = Opts::new("duet_replica_lag_seconds", "How far a replica is behind, as far as it was looked at.");
+    let (used, behind) = (IntGaugeVec::new(used, &["replica"])?, GaugeVec::new(behind, &["replica"])?);
+    for (place, one) in (1_u32..).zip(&all) {
+        let name = place.to_string();
+        used.with_label_values(&[name.as_str()]).set(i64::from(one.is_used));
+        if let Some(lag) = one.behind {
+            behind.with_label_values(&[name.as_str()]).set(lag.as_secs_f64());
+        }
+    }
+    registry.register(Box::new(used))?;
+    registry.register(Box::new(behind))
 }

@@ -31,6 +31,8 @@ pub struct Call {
     pub agent: Option<String>,
     /// Whether it is to be told what happens as it happens, where that can be told.
     pub listens: bool,
+    /// The sequence of the company's books that the answer is to know of at least.
+    pub at_least: Option<i64>,
 }
 
 /// The answer to one request, in no dialect's words.
@@ -56,6 +58,9 @@ pub struct Reply {
     pub replayed: bool,
     #[serde(skip)]
     pub dry_run: bool,
+    /// The sequence of the company's books that it knows of: all that was written up to it is in the answer.
+    #[serde(skip)]
+    pub sequence: Option<i64>,
 }
 
 impl Reply {
@@ -126,6 +131,7 @@ impl Reply {
             withheld: Vec::new(),
             replayed: false,
             dry_run: false,
+            sequence: None,
         }
     }
 }
@@ -133,15 +139,15 @@ impl Reply {
 /// The answer to one request: at once, or while it is made.
 pub enum Answer {
     Whole(Reply),
-    /// Wrapped by no dialect.
-    Portions(Feed),
+    /// Wrapped by no dialect. All that was written up to this sequence of the company's books is in it.
+    Portions(Feed, Option<i64>),
 }
 
 impl Answer {
     pub fn whole(self) -> Result<Reply> {
         match self {
             Self::Whole(reply) => Ok(reply),
-            Self::Portions(_) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
+            Self::Portions(..) => Err(Error::internal("an answer comes in portions where it was wanted at once")),
         }
     }
 }

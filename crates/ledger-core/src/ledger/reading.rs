@@ -1,5 +1,6 @@
 //! Reads: each in its turn, and each ends with who asked for it.
 
+use super::elsewhere::Needs;
 use super::expanding;
 use super::leave::{Judged, Leave};
 use super::{Answer, Call, Ledger, Proof, Reply, named_record};
@@ -9,6 +10,7 @@ use crate::ids::{BusinessId, RecordId, UserId};
 use ::books::access::{self, Business, Principal, Seat};
 use ::books::audit::Origin;
 use ::books::cx::{Asked, Cx, Expectation, Point};
+use ::books::database::Reads as Place;
 use ::books::database::lane::BoxFuture;
 use ::books::export::{Journal, JournalFormat};
 use ::books::fair::{Begun, Kind, Present, Tethered, Who};
@@ -58,6 +60,8 @@ pub(super) struct Question {
     query: ListQuery,
     id: Option<RecordId>,
     who: Who,
+    /// What a standby must have to answer it.
+    pub(super) needs: Needs,
     /// What is told of it where it does not come to its end.
     begun: Arc<Begun>,
 }
@@ -110,8 +114,18 @@ impl Question {
         let turn = ledger.fair.enter(Kind::Brief, self.who).await?;
         self.begins();
         let judged = self.judged(turn.waited).await?;
-        let reads = ledger.database.read.of_one();
-        let cx = Cx::reading(self.asked(&judged), &reads);
+        if let Some(elsewhere) = self.elsewhere().await {
+            let reply = self.brief_of(&judged, elsewhere.reads).await;
+            if let Some(reply) = elsewhere.answered(reply) {
+                return reply;
+            }
+        }
+        self.brief_of(&judged, &ledger.database.read).await
+    }
+
+    async fn brief_of(&self, judged: &Judged, place: &Place) -> Result<Reply> {
+        let reads = place.of_one();
+        let cx = Cx::reading(self.asked(judged), &reads);
         let resource = self.call.resource;
         match (self.call.verb, self.id) {
             (Verb::List, _) => {
@@ -150,8 +164,18 @@ impl Question {
         let turn = self.ledger.fair.enter(Kind::Dear, self.who).await?;
         self.begins();
         let judged = self.judged(turn.waited).await?;
-        let snapshot = self.ledger.database.quiet.snapshot().await?;
-        let produced = self.produced(&Cx::reading_within(self.asked(&judged), &snapshot)).await;
+        if let Some(elsewhere) = self.elsewhere().await {
+            let reply = self.dear_of(&judged, elsewhere.reads).await;
+            if let Some(reply) = elsewhere.answered(reply) {
+                return reply;
+            }
+        }
+        self.dear_of(&judged, &self.ledger.database.quiet).await
+    }
+
+    async fn dear_of(&self, judged: &Judged, place: &Place) -> Result<Reply> {
+        let snapshot = place.snapshot().await?;
+        let produced = self.produced(&Cx::reading_within(self.asked(judged), &snapshot)).await;
         snapshot.end()?;
         Ok(told(ReplyKind::Found, produced?))
     }
@@ -175,8 +199,19 @@ impl Question {
         self.begins();
         // Whoever takes their time over a long answer gets no more of it than they may.
         let judged = self.judged(true).await?;
-        let snapshot = self.ledger.database.quiet.snapshot().await?;
-        let portion = portions.next(&Cx::reading_within(self.asked(&judged), &snapshot), &self.query).await;
+        // Who makes portions cannot begin anew with one: what breaks off there is not taken up here.
+        if let Some(elsewhere) = self.elsewhere().await {
+            let portion = self.portion_of(&judged, portions, elsewhere.reads).await?;
+            elsewhere.was_read(&self.needs);
+            return Ok(portion);
+        }
+        self.needs.stays_at_home();
+        self.portion_of(&judged, portions, &self.ledger.database.quiet).await
+    }
+
+    async fn portion_of(&self, judged: &Judged, portions: &mut dyn Portions, place: &Place) -> Result<Option<String>> {
+        let snapshot = place.snapshot().await?;
+        let portion = portions.next(&Cx::reading_within(self.asked(judged), &snapshot), &self.query).await;
         snapshot.end()?;
         portion
     }
@@ -229,6 +264,7 @@ impl Ledger {
     pub async fn read(self: &Arc<Self>, waits: Present<'_>, principal: &Principal, call: ReadCall) -> Result<Answer> {
         let ReadCall(call) = call;
         let (leave, judged) = self.authorise(principal, &call).await?;
+        let stood = Self::reached(principal, &call)?;
         let business = judged.business.clone();
         if let Some(business) = &business {
             self.count(principal, &call, business);
@@ -242,15 +278,19 @@ impl Ledger {
         let id = named_record(&call)?;
         let company = business.as_ref().map(|business| business.id);
         let who = Who::asking(company, principal.user, principal.caller());
-        let (ledger, changed) = (self.clone(), AtomicBool::new(false));
-        let question =
-            Arc::new(Question { ledger, leave, judged, changed, call, query, id, who, begun: waits.begun() });
+        let (ledger, changed, begun) = (self.clone(), AtomicBool::new(false), waits.begun());
+        let needs = Needs::of((resource, verb), (stood, call.at_least), portions.is_none());
+        let question = Arc::new(Question { ledger, leave, judged, changed, call, query, id, who, needs, begun });
         if let Some((media, begin)) = portions {
             if media != Media::EventStream {
                 let operation = resource.operation_id(verb);
                 Event::Exported { operation }.tell(principal.who(), company, &question.call.origin);
             }
-            return feed(question, media, begin()).await.map(Answer::Portions);
+            let begun = match feed(question.clone(), media, begin()).await {
+                Err(error) if question.needs.goes_home(&error) => feed(question, media, begin()).await,
+                begun => begun,
+            };
+            return begun.map(|feed| Answer::Portions(feed, stood));
         }
         if resource.tells_of_calls {
             self.write_usage().await?;
@@ -283,6 +323,9 @@ impl Ledger {
                 Tethered::begin(async move { question.proof().await }).await?
             }
         };
+        let reply = reply.knowing(stood);
+        let is_older = |version: i64| reply.sequence.is_some_and(|sequence| sequence < version);
+        let known = known.filter(|(_, version)| !is_older(*version));
         if let Some((asked, version)) = known.filter(|_| !question.changed.load(Ordering::Acquire)) {
             // The version is older than the answer: what changed meanwhile has another one.
             self.answers.keep(asked, version, &reply);

@@ -3,6 +3,7 @@
 use super::Ledger;
 use crate::error::Result;
 use ::books::client::Client;
+use ::books::database::ReplicaStanding;
 use ::books::running::{self, Running};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -86,6 +87,11 @@ impl Ledger {
     /// What connections to the database are for, how many of each are used just now, and how many there are.
     pub fn connections(&self) -> Vec<(&'static str, usize, usize)> {
         self.database.connections()
+    }
+
+    /// How the standbys of the database stand, in the order in which they were named.
+    pub fn replicas(&self) -> Vec<ReplicaStanding> {
+        self.database.replicas.standing()
     }
 
     /// Tries again what is known to fail, so that its return is noticed when nobody else asks for anything.

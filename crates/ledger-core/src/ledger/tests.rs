@@ -10,7 +10,7 @@ use crate::resource::registry::operations;
 use ::books::audit::Origin;
 use ::books::auth::{NewUser, user};
 use ::books::cx::Expectation;
-use ::books::database::{Patience, Purpose};
+use ::books::database::{Following, Patience, Purpose};
 use ::books::keys::Keys;
 use masters::business::Businesses;
 use masters::party::Parties;
@@ -41,6 +41,7 @@ impl Place {
             page_cache_kib: 1024,
             log_budget: 64 << 20,
             patience: PATIENCE,
+            following: Following::default(),
         };
         let tokens = TokenOptions {
             secret: vec![7; 32],
@@ -121,6 +122,7 @@ async fn create(
         origin: Origin::default(),
         agent: None,
         listens: false,
+        at_least: None,
     };
     ledger.write_down(principal, WriteCall(call)).await
 }

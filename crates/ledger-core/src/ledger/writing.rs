@@ -15,7 +15,7 @@ use ::books::access::Principal;
 use ::books::aside;
 use ::books::audit::Origin;
 use ::books::cx::{Asked, Cx, Expectation, Point};
-use ::books::database::lane::{Keep, Manner, Order, Work};
+use ::books::database::lane::{Keep, Manner, Order, Stands, Work};
 use ::books::desk::{Desk, Rehearsed};
 use ::books::fair::{Kind, Who as Asking};
 use ::books::stock::{Ahead, Wish};
@@ -42,10 +42,11 @@ impl Ledger {
     ) -> Result<Reply> {
         let WriteCall(call) = call;
         let (leave, judged) = self.authorise(principal, &call).await?;
+        let stood = Self::reached(principal, &call)?;
         if let Some(business) = &judged.business {
             self.count(principal, &call, business);
         }
-        self.write_request(principal, (leave, judged), (call, names)).await
+        Ok(self.write_request(principal, (leave, judged), (call, names)).await?.knowing(stood))
     }
 
     async fn write_request(
@@ -60,6 +61,7 @@ impl Ledger {
         let company = business.as_ref().map(|business| business.id);
         let key = call.idempotency_key.clone().filter(|_| !dry_run);
         let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
+        let stands = Stands::default();
         let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.scope == Scope::Business));
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
@@ -141,7 +143,7 @@ impl Ledger {
         });
         let keep = if dry_run { Keep::Nothing } else { Keep::Effects };
         let outcome = loop {
-            let order = Order { company, who: Some(who), manner, keep, work: work.clone() };
+            let order = Order { company, who: Some(who), manner, keep, work: work.clone(), stands: stands.clone() };
             let ran = self.lanes.run(order).await;
             match write.ahead.wished() {
                 Some(wish) if ran.is_err() => write.read_ahead(wish).await,
@@ -151,7 +153,7 @@ impl Ledger {
         match outcome {
             Outcome::Replied(reply) => {
                 watch.tell();
-                Ok(Reply { dry_run, ..reply })
+                Ok(Reply { dry_run, sequence: said_of.and_then(|_| stands.told()), ..reply })
             }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
@@ -177,7 +179,8 @@ impl Ledger {
                 Ok(Outcome::Done)
             })
         });
-        let order = Order { company, who: None, manner: Manner::Direct, keep: Keep::Effects, work };
+        let stands = Stands::default();
+        let order = Order { company, who: None, manner: Manner::Direct, keep: Keep::Effects, work, stands };
         self.lanes.run(order).await?;
         watch.tell();
         Ok(())

@@ -104,6 +104,9 @@ pub(super) async fn attempt_batch<T>(
                 Committing::Committed => {
                     watch().inspect(|watch| watch.committed(batch.len(), begun.elapsed()));
                     sending.are_sent();
+                    for command in batch.iter() {
+                        command.order.is_kept(desk);
+                    }
                     source.news.tell(batch.iter().map(|command| command.order.company));
                     Attempt::Settled(outcomes)
                 }

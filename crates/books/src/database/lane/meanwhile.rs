@@ -194,7 +194,7 @@ async fn plan<T>(session: &Session, desk: &Desk, command: &Command<T>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Command, Line, News, Order, Spending, Work, commit};
+    use super::super::{Command, Line, News, Order, Spending, Stands, Work, commit};
     use super::*;
     use crate::audit::{AuditAction, Change, Origin};
     use crate::client::Client;
@@ -268,7 +268,8 @@ mod tests {
 
     fn command(work: Work<i64>, keep: Keep) -> (Command<i64>, Answer) {
         let (answer, answered) = oneshot::channel();
-        let order = Order { company: Some(OWN), who: None, manner: Manner::Planned, keep, work };
+        let order =
+            Order { company: Some(OWN), who: None, manner: Manner::Planned, keep, work, stands: Stands::default() };
         (Command { order, client: Client::default(), answer, turn: None }, answered)
     }
 

@@ -344,7 +344,7 @@ impl Answers for Transaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{DatabaseOptions, Purpose};
+    use crate::database::{DatabaseOptions, Following, Purpose};
 
     /// Where the product would end its process, a test goes on with the word.
     fn told(why: &str) -> ! {
@@ -368,6 +368,7 @@ mod tests {
             page_cache_kib: 1024,
             log_budget: 64 << 20,
             patience: crate::database::tests::PATIENCE,
+            following: Following::default(),
         };
         let engine = Arc::new(Engine::open(path.clone(), &options, Arc::default()).unwrap());
         let mut writer = Writer::of(engine);

@@ -2,7 +2,7 @@
 #![cfg(test)]
 
 use super::*;
-use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
+use crate::database::lane::{Keep, Lanes, Manner, Order, Stands, Work};
 use crate::error::{Error, Unavailable};
 use crate::ids::BusinessId;
 use crate::keys::Keys;
@@ -23,7 +23,7 @@ fn lanes(database: &Database) -> Arc<Lanes<bool>> {
 }
 
 fn order(company: Option<BusinessId>, (manner, keep): (Manner, Keep), work: Work<bool>) -> Order<bool> {
-    Order { company, who: None, manner, keep, work }
+    Order { company, who: None, manner, keep, work, stands: Stands::default() }
 }
 
 async fn asks_on_and_on(session: &Session) -> crate::error::Result<()> {

@@ -2,7 +2,7 @@
 #![cfg(test)]
 
 use super::*;
-use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
+use crate::database::lane::{Keep, Lanes, Manner, Order, Stands, Work};
 use crate::ids::BusinessId;
 use crate::keys::Keys;
 use crate::seal::Seals;
@@ -25,10 +25,16 @@ async fn whoever_listens_is_told(database: &Database) {
     let founds: Work<()> = Arc::new(move |session, desk| {
         Box::pin(async move { desk.found(session, BusinessId(Uuid::from_u128(1))).await })
     });
-    lanes
-        .run(Order { company: one, who: None, manner: Manner::Direct, keep: Keep::Effects, work: founds })
-        .await
-        .unwrap();
+    let stands = Stands::default();
+    let order = Order {
+        company: one,
+        who: None,
+        manner: Manner::Direct,
+        keep: Keep::Effects,
+        work: founds,
+        stands: stands.clone(),
+    };
+    lanes.run(order).await.unwrap();
     assert!(is_told(&mut here) && !is_told(&mut elsewhere));
     lanes.close().await;
 }

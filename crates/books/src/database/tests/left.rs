@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::client::Client;
-use crate::database::lane::{Keep, Lanes, Manner, Order, Work};
+use crate::database::lane::{Keep, Lanes, Manner, Order, Stands, Work};
 use crate::error::{Error, Unavailable};
 use crate::keys::Keys;
 use crate::seal::Seals;
@@ -17,7 +17,7 @@ const ALL: usize = 100;
 const SOME: usize = 3;
 
 fn order(manner: Manner, keep: Keep, work: Work<usize>) -> Order<usize> {
-    Order { company: None, who: None, manner, keep, work }
+    Order { company: None, who: None, manner, keep, work, stands: Stands::default() }
 }
 
 /// A command that asks on and on, whose client leaves meanwhile.
