@@ -41,7 +41,9 @@ impl Place {
         }
         if postgres_kit::is_postgres(url) {
             let patience = Patience { connect: CONNECTING, statement: PATIENCE, writer: PATIENCE };
-            let (database, failure) = postgres_kit::proxied(&Target::of(url, patience)?, PATIENCE).await?;
+            let target = Target::of(url, patience)?;
+            let target = if access == Access::Read { target.of_reader() } else { target };
+            let (database, failure) = postgres_kit::proxied(&target, PATIENCE).await?;
             migrations::without_hurry(&database).await?;
             return Ok(Self { database, failure: Failure::Postgres(failure), is_snapshot: false });
         }

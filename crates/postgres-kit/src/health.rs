@@ -52,6 +52,8 @@ impl Standing {
 pub(crate) enum Role {
     /// The database itself.
     Database,
+    /// The database itself, for who only reads it: it may be closed to writers.
+    Read,
     /// A standby of it, which only answers reads.
     Replica(Arc<Followed>),
 }
@@ -218,7 +220,7 @@ impl Health {
         if told {
             self.distrust();
             match &self.role {
-                Role::Database => {
+                Role::Database | Role::Read => {
                     tracing::error!(code = "database_away", cause = %why, "the database is away; requests are answered 503");
                 }
                 Role::Replica(followed) => followed.is_away(why),
@@ -233,7 +235,7 @@ impl Health {
         let told = self.away.send_if_modified(|away| away.take().is_some());
         if told {
             match &self.role {
-                Role::Database => tracing::warn!(code = "database_back", "the database is back"),
+                Role::Database | Role::Read => tracing::warn!(code = "database_back", "the database is back"),
                 Role::Replica(followed) => followed.is_back(),
             }
         }
@@ -320,7 +322,7 @@ async fn glance(link: &Link, role: &Role) -> Result<bool, Fault> {
     let answer = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
     let found: Vec<Glanced> = answer.read().map_err(|error| Fault::ours(error.to_string()))?;
     let glanced = found.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;
-    if glanced.reads_only {
+    if glanced.reads_only && matches!(role, Role::Database) {
         return Err(Fault::away("the database takes no writes: it is a standby, or is set to read only"));
     }
     Ok(glanced.waiting)

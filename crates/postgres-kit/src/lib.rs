@@ -61,6 +61,15 @@ impl Server {
     /// Connects once, so that a wrong address is told at once. An eighth of the connections let requests in, and half of
     /// the others write.
     pub async fn open(target: Target, pool_size: usize) -> Result<Self, Fault> {
+        Self::open_as(Role::Database, target, pool_size).await
+    }
+
+    /// The same for who only reads, also where nobody may write.
+    pub async fn open_to_read(target: Target, pool_size: usize) -> Result<Self, Fault> {
+        Self::open_as(Role::Read, target.of_reader(), pool_size).await
+    }
+
+    async fn open_as(role: Role, target: Target, pool_size: usize) -> Result<Self, Fault> {
         let link = Link::open(&target, target.patience.connect).await?;
         for setting in off(&link).await? {
             tracing::warn!(
@@ -70,7 +79,7 @@ impl Server {
             );
         }
         link.close().await;
-        let health = Health::of(Role::Database);
+        let health = Health::of(role);
         let (looked, place) = (health.clone(), target.clone());
         let looking = Arc::new(supervise::keep("the look at the database", move || looked.clone().keep(place.clone())));
         let at_door = (pool_size / 8).max(1);

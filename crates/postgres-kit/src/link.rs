@@ -156,7 +156,16 @@ impl Link {
             spent: Mutex::new(None),
         };
         link.batch(KEPT).await?;
+        if target.no_standby && link.is_of_standby().await? {
+            return Err(Fault::away("the database is a standby"));
+        }
         Ok(link)
+    }
+
+    async fn is_of_standby(&self) -> Result<bool, Fault> {
+        let asked = Asked::from_string(DbBackend::Postgres, "SELECT pg_is_in_recovery() AS standby");
+        let answer = self.query(asked).await?.column::<bool>();
+        Ok(answer.map_err(|error| Fault::ours(error.to_string()))?.first() == Some(&true))
     }
 
     // ── Statements ──

@@ -27,6 +27,8 @@ pub struct Target {
     told: Option<String>,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) patience: Patience,
+    /// Whether a host that is a standby is none, while one that takes no writes is.
+    pub(crate) no_standby: bool,
 }
 
 impl std::fmt::Debug for Target {
@@ -102,7 +104,7 @@ impl Target {
         }
         let tls = MakeRustlsConnect::new(tls::config(verified, own.root.as_deref())?);
         let told = config.get_options().map(str::to_owned);
-        Ok(Self { hosts: each(&config, patience)?, told, tls, patience })
+        Ok(Self { hosts: each(&config, patience)?, told, tls, patience, no_standby: false })
     }
 
     /// The first host and its port.
@@ -115,6 +117,19 @@ impl Target {
             (None, None) => "localhost".into(),
         };
         format!("{name}:{}", host.get_ports().first().copied().unwrap_or(5432))
+    }
+
+    /// The same for one who only reads: where hosts that take writes are wanted, that which would take them will do.
+    #[must_use]
+    pub fn of_reader(&self) -> Self {
+        let mut own = self.clone();
+        for host in &mut own.hosts {
+            if host.get_target_session_attrs() == TargetSessionAttrs::ReadWrite {
+                host.target_session_attrs(TargetSessionAttrs::Any);
+                own.no_standby = true;
+            }
+        }
+        own
     }
 
     /// The same for one who writes: when it is silent between two statements, it is gone, and what it locked is free.

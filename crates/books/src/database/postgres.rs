@@ -7,7 +7,7 @@ use super::known::{Known, only_reads};
 use super::rows::{Step, sent};
 use super::standing::{Ill, Part, Standing, Trying};
 use super::together::{Asked, Together};
-use super::{Answered, Committing, DatabaseOptions, Duty, ROWS_READ};
+use super::{Answered, Committing, DatabaseOptions, Duty, Purpose, ROWS_READ};
 use crate::client;
 use answers::{Answer, Answers};
 use migrations::Sign;
@@ -129,7 +129,12 @@ impl Engine {
     pub async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let target = Target::of(&asked.url, asked.patience)?;
         let growing = Arc::new(Growing { target: target.clone(), batches: AtomicU64::new(0) });
-        Ok(Self(Server::open(target, asked.pool_size.max(2) as usize).await?, standing, growing))
+        let size = asked.pool_size.max(2) as usize;
+        let server = match asked.purpose {
+            Purpose::Reading => Server::open_to_read(target, size).await?,
+            Purpose::Serving | Purpose::Writing => Server::open(target, size).await?,
+        };
+        Ok(Self(server, standing, growing))
     }
 
     fn noting(&self, part: Part) -> Noting {

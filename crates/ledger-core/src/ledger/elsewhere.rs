@@ -130,7 +130,9 @@ impl Question {
             }
             // Who was waited for in vain is asked, and waited for no more until it has come up.
             if Instant::now() >= until || all.iter().all(|replica| replica.is_late()) {
-                all.iter().for_each(|replica| replica.was_late());
+                for replica in &all {
+                    replica.was_late();
+                }
                 return None;
             }
             sleep(AGAIN).await;

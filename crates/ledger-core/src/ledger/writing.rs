@@ -61,7 +61,7 @@ impl Ledger {
         let company = business.as_ref().map(|business| business.id);
         let key = call.idempotency_key.clone().filter(|_| !dry_run);
         let (resource, verb, body) = (call.resource, call.verb, std::mem::take(&mut call.body));
-        let stands = Stands::default();
+        let (stands, watch) = (Stands::default(), Watch::default());
         let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.scope == Scope::Business));
         let (record, is_claimed) = (call.id.clone(), key.is_some());
         let (prepared, command) = aside::read(body.len(), move || {
@@ -112,7 +112,6 @@ impl Ledger {
         let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
-        let watch = Watch::default();
         let who = Asking::asking(company, principal.user, principal.caller());
         let write = Arc::new(Write {
             ledger: self.clone(),
