@@ -107,6 +107,7 @@ mod since;
 mod standing;
 mod steps;
 mod stock;
+mod taking_over;
 mod tampering;
 mod tenants;
 mod tenants_coming;
