@@ -28,6 +28,7 @@ pages! {
     "api": "The API",
     "accounting": "What posts where",
     "operating": "Operating a server",
+    "distributing": "On many machines",
     "migrating": "Coming from elsewhere",
     "promises": "What you can rely on",
     "releases": "Releases",
