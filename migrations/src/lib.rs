@@ -11,6 +11,7 @@ pub use running::{Left, Sign, left, run};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
+pub mod distributing;
 pub mod m0001_first;
 pub mod noting;
 mod running;

@@ -15,6 +15,7 @@ mod stock;
 mod tax;
 mod webhooks;
 
+use crate::distributing::NOBODY;
 use crate::table::{COUNT_ACCESS_CHANGE, INSTR, NOTE_ACCESS_CHANGE, REFUSE_CHANGE, Table};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
@@ -61,7 +62,7 @@ pub async fn make(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
 /// Puts in what new books begin with.
 async fn begin(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
     let nobody = match connection.get_database_backend() {
-        DbBackend::Postgres => "'00000000-0000-0000-0000-000000000000'",
+        DbBackend::Postgres => NOBODY,
         _ => "X'00000000000000000000000000000000'",
     };
     for statement in [

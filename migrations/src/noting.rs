@@ -7,6 +7,7 @@
 //! migration can forget them: one that adds a column needs to know nothing of this. Only one that takes a column away
 //! drops them first.
 
+use crate::distributing::{self, NOBODY};
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement, TransactionTrait};
 use std::fmt::Write;
 
@@ -69,12 +70,17 @@ struct Noted {
     table: String,
     columns: Vec<Column>,
     on_postgres: bool,
+    /// Whether the notes are distributed by company: then that which is of none is noted under nobody's.
+    is_distributed: bool,
 }
 
 /// Notes that the triggers are to be made anew. A process that ends before it did so leaves the note to the next one.
 pub async fn is_due(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-    let note =
-        format!("INSERT INTO touched (relation, key, old, was, step, batch) VALUES ('', '', '', '', 0, '{DUE}')");
+    let nobody = if connection.get_database_backend() == DbBackend::Postgres { NOBODY } else { "NULL" };
+    let note = format!(
+        "INSERT INTO touched (relation, business_id, key, old, was, step, batch) \
+         VALUES ('', {nobody}, '', '', '', 0, '{DUE}')"
+    );
     connection.execute_unprepared(&note).await.map(drop)
 }
 
@@ -105,11 +111,15 @@ pub(crate) async fn begin(connection: &impl ConnectionTrait, table: &str, what: 
 
 /// Makes the triggers of all tables anew.
 pub async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
-    let all = all(database).await?;
+    let is_distributed = distributing::is_distributed(database).await?;
+    let all = all(database, is_distributed).await?;
     // Of one table after the other on PostgreSQL: whoever writes beside it waits for one, and never for each other.
     let at_once = if database.get_database_backend() == DbBackend::Postgres { 1 } else { all.len().max(1) };
     for portion in all.chunks(at_once) {
         let transaction = database.begin().await?;
+        if is_distributed {
+            distributing::allow_triggers(&transaction).await?;
+        }
         make_of(&transaction, portion).await?;
         transaction.commit().await?;
     }
@@ -117,13 +127,15 @@ pub async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
 }
 
 /// The same within a transaction.
-pub(crate) async fn make_within(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
-    make_of(connection, &all(connection).await?).await
+pub(crate) async fn make_within(connection: &impl ConnectionTrait, is_distributed: bool) -> Result<(), DbErr> {
+    make_of(connection, &all(connection, is_distributed).await?).await
 }
 
 /// Makes those of a table anew, where it has them.
 pub async fn make_of_table(connection: &impl ConnectionTrait, table: &str) -> Result<(), DbErr> {
-    let own: Vec<Noted> = all(connection).await?.into_iter().filter(|noted| noted.table == table).collect();
+    let is_distributed = distributing::is_distributed(connection).await?;
+    let all = all(connection, is_distributed).await?;
+    let own: Vec<Noted> = all.into_iter().filter(|noted| noted.table == table).collect();
     make_of(connection, &own).await
 }
 
@@ -137,9 +149,10 @@ async fn make_of(connection: &impl ConnectionTrait, tables: &[Noted]) -> Result<
 }
 
 /// All that note what changes in them.
-async fn all(connection: &impl ConnectionTrait) -> Result<Vec<Noted>, DbErr> {
+async fn all(connection: &impl ConnectionTrait, is_distributed: bool) -> Result<Vec<Noted>, DbErr> {
     let on_postgres = connection.get_database_backend() == DbBackend::Postgres;
-    found(connection, if on_postgres { NOTING_ON_POSTGRES } else { NOTING_ON_SQLITE }).await
+    let found = found(connection, if on_postgres { NOTING_ON_POSTGRES } else { NOTING_ON_SQLITE }).await?;
+    Ok(found.into_iter().map(|noted| Noted { is_distributed, ..noted }).collect())
 }
 
 async fn named(connection: &impl ConnectionTrait, table: &str) -> Result<Vec<Noted>, DbErr> {
@@ -161,7 +174,7 @@ async fn found(connection: &impl ConnectionTrait, which: &str) -> Result<Vec<Not
         let column = Column { name, kind: Kind::of(&kind), place };
         match found.last_mut().filter(|last| last.table == table) {
             Some(last) => last.columns.push(column),
-            None => found.push(Noted { table, columns: vec![column], on_postgres }),
+            None => found.push(Noted { table, columns: vec![column], on_postgres, is_distributed: false }),
         }
     }
     Ok(found)
@@ -234,7 +247,8 @@ impl Noted {
     }
 
     fn note(&self, row: &str, (old, was): (&str, &str)) -> String {
-        let company = self.company().map_or_else(|| "NULL".into(), |column| format!("{row}.\"{column}\""));
+        let nobody = if self.is_distributed { NOBODY } else { "NULL" };
+        let company = self.company().map_or_else(|| nobody.into(), |column| format!("{row}.\"{column}\""));
         let key: Vec<String> = self.key().into_iter().map(|column| self.text(row, column)).collect();
         let key = if key.is_empty() { "''".into() } else { key.join(" || '/' || ") };
         let (batch, step) = if self.on_postgres {

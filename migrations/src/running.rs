@@ -4,6 +4,7 @@
 //! may pass for theirs: the notes of each are known by a signature over all of them, under a key that is not in the
 //! database. A process that ends in between leaves to the next one what it did, and nothing half done.
 
+use crate::distributing::NOBODY;
 use crate::{Migrator, has_table, noting};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement, TransactionTrait};
@@ -66,9 +67,11 @@ pub async fn run(database: &DatabaseConnection, migration: &dyn MigrationTrait, 
 
 /// From here on, what is noted as touched is this transaction's, under a name that nobody else can know.
 async fn begin_on_postgres(transaction: &impl ConnectionTrait) -> Result<String, DbErr> {
-    let begin = "SELECT set_config('duet.batch', replace(gen_random_uuid()::text, '-', ''), true) AS batch";
-    let row = transaction.query_one_raw(Statement::from_string(DbBackend::Postgres, begin)).await?;
-    row.ok_or_else(|| DbErr::Custom("a batch has no name".into()))?.try_get("", "batch")
+    let name = "SELECT replace(gen_random_uuid()::text, '-', '') AS batch";
+    let row = transaction.query_one_raw(Statement::from_string(DbBackend::Postgres, name)).await?;
+    let batch: String = row.ok_or_else(|| DbErr::Custom("a batch has no name".into()))?.try_get("", "batch")?;
+    transaction.execute_unprepared(&format!("SET LOCAL duet.batch = '{batch}'")).await?;
+    Ok(batch)
 }
 
 async fn count(connection: &impl ConnectionTrait, which: &str) -> Result<i64, DbErr> {
@@ -86,8 +89,8 @@ async fn signature(
 ) -> Result<Option<String>, DbErr> {
     let engine = connection.get_database_backend();
     let company = match engine {
-        DbBackend::Postgres => "COALESCE(replace(business_id::text, '-', ''), '')",
-        _ => "COALESCE(lower(hex(business_id)), '')",
+        DbBackend::Postgres => format!("COALESCE(replace(NULLIF(business_id, {NOBODY})::text, '-', ''), '')"),
+        _ => "COALESCE(lower(hex(business_id)), '')".to_owned(),
     };
     let asked = format!("SELECT relation, {company} AS company, key, old FROM touched WHERE batch = $1");
     let asked = Statement::from_sql_and_values(engine, asked, [batch.into()]);

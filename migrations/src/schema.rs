@@ -3,7 +3,7 @@
 //! The same migrations are run beside it, in memory on SQLite and in a schema of its own that is taken back on
 //! PostgreSQL, and what the engine says of both is compared.
 
-use crate::{Migrator, noting};
+use crate::{Migrator, distributing, noting};
 use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::sea_orm::{
     ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, Statement,
@@ -32,7 +32,7 @@ const ON_POSTGRES: &str = "\
    WHERE n.nspname = current_schema() AND NOT t.tgisinternal \
  UNION ALL SELECT 'internal triggers of ' || c.relname, 'enabled', string_agg(t.tgenabled::text, '' ORDER BY t.tgname) \
    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-   WHERE n.nspname = current_schema() AND t.tgisinternal GROUP BY c.relname \
+   WHERE n.nspname = current_schema() AND t.tgisinternal AND t.tgname NOT LIKE 'truncate\\_trigger\\_%' GROUP BY c.relname \
  UNION ALL SELECT 'rule of ' || tablename, rulename::text, definition FROM pg_rules WHERE schemaname = current_schema() \
  UNION ALL SELECT 'function', p.proname::text, pg_get_functiondef(p.oid) \
    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = current_schema() AND p.prokind = 'f'";
@@ -61,16 +61,20 @@ pub async fn parts(connection: &impl ConnectionTrait) -> Result<Parts, DbErr> {
 /// What the migrations make in an empty database of SQLite.
 pub async fn expected_on_sqlite(empty: &DatabaseConnection) -> Result<Parts, DbErr> {
     Migrator::up(empty, None).await?;
-    noting::make_within(empty).await?;
+    noting::make_within(empty, false).await?;
     parts(empty).await
 }
 
 /// What the migrations make on PostgreSQL. The transaction must be taken back.
 pub async fn expected_on_postgres(transaction: &DatabaseTransaction) -> Result<Parts, DbErr> {
+    let is_distributed = distributing::is_distributed(transaction).await?;
     transaction.execute_unprepared("CREATE SCHEMA duet_as_it_should_be").await?;
     transaction.execute_unprepared("SET LOCAL search_path = duet_as_it_should_be").await?;
     Migrator::up(transaction, None).await?;
-    noting::make_within(transaction).await?;
+    if is_distributed {
+        distributing::leave_out(transaction).await?;
+    }
+    noting::make_within(transaction, is_distributed).await?;
     parts(transaction).await
 }
 

@@ -129,6 +129,8 @@ pub struct Table {
     grows_only: bool,
     /// Whether `SQLite` keeps its rows in the key itself: one b-tree less. Good where rows are short.
     is_thin: bool,
+    /// The company's column, where rows are kept apart by companies when the books are distributed; all others stay together.
+    spread_by: Option<&'static str>,
     indexes: Vec<Index>,
     guards: Vec<Guard>,
 }
@@ -146,6 +148,9 @@ struct Guard {
     on_sqlite: Vec<String>,
     on_postgres: Vec<String>,
 }
+
+/// The column that says whose a row is.
+const COMPANY: &str = "business_id";
 
 /// The seal of a row: rows that are written without one have none until the batch is committed.
 const SEAL: Column = bytes("seal").or("''");
@@ -177,6 +182,7 @@ impl Table {
             is_sealed: false,
             grows_only: false,
             is_thin: false,
+            spread_by: None,
             indexes: Vec::new(),
             guards: Vec::new(),
         }
@@ -184,9 +190,28 @@ impl Table {
 
     /// A table of companies: the company leads its key, and every index of it.
     pub fn of_company(name: &'static str, key: &[&'static str], columns: &[Column]) -> Self {
-        let key: Vec<&'static str> = ["business_id"].iter().chain(key).copied().collect();
-        let columns: Vec<Column> = [id("business_id")].iter().chain(columns).copied().collect();
-        Self::of_all(name, &key, &columns)
+        let key: Vec<&'static str> = [COMPANY].iter().chain(key).copied().collect();
+        let columns: Vec<Column> = [id(COMPANY)].iter().chain(columns).copied().collect();
+        Self::of_all(name, &key, &columns).noted_by_company()
+    }
+
+    /// Of all, and yet each row is where its company is.
+    #[must_use]
+    pub fn noted_by_company(mut self) -> Self {
+        self.spread_by = Some(COMPANY);
+        self
+    }
+
+    /// Rows of companies that stay where people are: who may do what is asked across companies, and counted in one place.
+    #[must_use]
+    pub fn beside_people(mut self) -> Self {
+        self.spread_by = None;
+        self
+    }
+
+    /// The column by which its rows are kept apart when the books are distributed.
+    pub fn spread_by(&self) -> Option<&'static str> {
+        self.spread_by
     }
 
     pub fn name(&self) -> &'static str {
@@ -270,7 +295,7 @@ impl Table {
     }
 
     fn indexed(mut self, how: &str, name: &str, columns: &str, needs_company: bool) -> Self {
-        let lead = if self.key.first() == Some(&"business_id") { "business_id, " } else { "" };
+        let lead = if self.key.first() == Some(&COMPANY) { "business_id, " } else { "" };
         let (columns, rest) = columns
             .split_once(" WHERE ")
             .map_or((columns, String::new()), |(columns, which)| (columns, format!(" WHERE {which}")));

@@ -1,7 +1,7 @@
 //! The frame that later migrations stand in, tried with made-up ones; and a pin of the schema.
 
 use crate::table::{add, maybe, text};
-use crate::{Migrator, OLDER, UNFINISHED, first, noting, pending, run, schema, up, versions};
+use crate::{Migrator, OLDER, UNFINISHED, distributing, first, noting, pending, run, schema, up, versions};
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 
@@ -160,4 +160,38 @@ async fn a_table_is_said_once_and_names_no_column_twice() {
         assert!(table.key().iter().all(|key| columns.contains(key)), "{}", table.name());
         assert_eq!(tables.iter().filter(|other| other.name() == table.name()).count(), 1, "{}", table.name());
     }
+}
+
+#[tokio::test]
+async fn every_table_is_of_companies_or_of_all_and_is_kept_as_it_says() {
+    let (database, failure) = in_memory().await;
+    up(&database, &sign).await.unwrap();
+    let declared = distributing::declared();
+    let there = schema::parts(&database).await.unwrap();
+    let there: Vec<String> = there.into_keys().filter(|(kind, _)| kind == "table").map(|(_, name)| name).collect();
+    // What the frame notes of itself is of all.
+    for table in there.iter().filter(|table| *table != "seaql_migrations") {
+        assert!(declared.iter().any(|one| one.name() == table), "{table}: nobody says whose its rows are");
+    }
+    for table in &declared {
+        assert!(there.iter().any(|name| name == table.name()), "{}", table.name());
+        let Some(by) = table.spread_by() else { continue };
+        assert!(table.columns().any(|column| column == by), "{}", table.name());
+        assert!(table.key().is_empty() || table.key().contains(&by), "{}: its key does not name it", table.name());
+        // A row is unique among those that it lies beside.
+        for said in table.said(true).iter().filter(|said| said.starts_with("CREATE UNIQUE INDEX")) {
+            assert!(said.contains(&format!("({by}, ")), "{said}");
+        }
+    }
+    failure.told().unwrap();
+}
+
+#[tokio::test]
+async fn a_file_is_not_distributed() {
+    let (database, failure) = in_memory().await;
+    up(&database, &sign).await.unwrap();
+    let why = distributing::distribute(&database).await.unwrap_err().to_string();
+    assert!(why.contains("they are in SQLite"), "{why}");
+    assert!(!distributing::is_distributed(&database).await.unwrap());
+    failure.told().unwrap();
 }

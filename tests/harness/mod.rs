@@ -3,6 +3,7 @@
 pub mod authority;
 pub mod books;
 pub mod browser;
+pub mod citus;
 pub mod examples;
 pub mod http;
 pub mod people;

@@ -119,7 +119,7 @@ impl Cluster {
 }
 
 /// Where initdb, postgres and psql are.
-fn programs() -> Option<PathBuf> {
+pub fn programs() -> Option<PathBuf> {
     let told = Command::new("pg_config").arg("--bindir").output().ok();
     let told = told.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
     let versions =

@@ -2,7 +2,7 @@
 
 use super::http::{Answer, Request};
 use super::process::{Kept, fresh_folder};
-use super::{authority, postgres, twins};
+use super::{authority, citus, postgres, twins};
 use compare::meaning::Meaning;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -84,16 +84,13 @@ impl Server {
         let database = match engine {
             _ if options.database.is_some() => options.database.clone()?,
             Engine::Sqlite => format!("sqlite:{}/data/duet.db", folder.display()),
-            Engine::Postgres => postgres::fresh_database()?,
+            Engine::Postgres => fresh(&folder, &options)?,
         };
         Some(Self::start_on(engine, database, folder, options))
     }
 
     fn start_on(engine: Engine, database: String, folder: PathBuf, options: Options) -> Self {
-        std::fs::create_dir_all(folder.join("config")).expect("a folder");
-        if let Some(custom) = &options.custom {
-            std::fs::write(folder.join("config/appsettings.Custom.json"), custom).expect("the configuration");
-        }
+        configure(&folder, &options);
         let mut command = options.wrap;
         command.extend([program().to_owned(), "serve".into(), "--listen".into(), "127.0.0.1:0".into()]);
         command.extend(places(&folder, &database));
@@ -182,12 +179,12 @@ impl Server {
 
     /// The same, each started with more words of the environment.
     pub fn several_with(count: usize, more: &[(String, String)]) -> Option<Vec<Self>> {
-        let database = postgres::fresh_database()?;
         // What is secret is the same for all of them.
         let secrets = ["Security__MasterKey", "JwtSettings__Secret"];
         let environment = secrets.map(|name| (name.to_owned(), format!("{name} of several servers")));
         let environment = [&environment[..], more].concat();
         let options = || Options { environment: environment.clone(), ..Options::default() };
+        let database = fresh(&fresh_folder("server"), &options())?;
         let start = || Self::start_on(Engine::Postgres, database.clone(), fresh_folder("server"), options());
         Some(std::thread::scope(|scope| {
             let starting: Vec<_> = (0..count).map(|_| scope.spawn(start)).collect();
@@ -297,6 +294,25 @@ impl Server {
         let id = answer.json()["id"].as_str().expect("an identifier").to_owned();
         Company { server: self, id, token: self.token().to_owned() }
     }
+}
+
+fn configure(folder: &Path, options: &Options) {
+    std::fs::create_dir_all(folder.join("config")).expect("a folder");
+    if let Some(custom) = &options.custom {
+        std::fs::write(folder.join("config/appsettings.Custom.json"), custom).expect("the configuration");
+    }
+}
+
+/// A fresh database of PostgreSQL, for a server in this folder; where a Citus is named, one of it that is distributed.
+fn fresh(folder: &Path, options: &Options) -> Option<String> {
+    let Some(database) = citus::fresh_database() else { return postgres::fresh_database() };
+    configure(folder, options);
+    let command = [vec!["migrate".to_owned(), "--distribute".to_owned()], places(folder, &database)].concat();
+    let environment: Vec<(&str, &str)> =
+        options.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let done = run_with(&command, "", &environment);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Some(database)
 }
 
 struct Collection {

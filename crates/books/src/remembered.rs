@@ -14,6 +14,7 @@ use crate::auth::{session, user};
 use crate::database::Reads;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
+use schema::business;
 use schema::tables::books;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
@@ -75,6 +76,15 @@ pub async fn counted(connection: &impl ConnectionTrait) -> Result<Changes> {
 pub async fn version(connection: &impl ConnectionTrait, business: BusinessId) -> Result<Option<i64>> {
     let version = books::Entity::find_by_id(business).select_only().column(books::Column::Version);
     Ok(version.into_tuple().one(connection).await?)
+}
+
+/// Has everybody look again at a company, as a change of it does. What is remembered with it may lie where no trigger reaches
+/// the counter.
+pub async fn look_again(connection: &impl ConnectionTrait, company: BusinessId) -> Result<()> {
+    let as_it_is = business::Column::Version.into_expr();
+    let same = business::Entity::update_many().col_expr(business::Column::Version, as_it_is);
+    same.filter(business::Column::Id.eq(company)).exec(connection).await?;
+    Ok(())
 }
 
 /// A question to the database that many ask: those who wait take the next answer that was asked for after they came.

@@ -29,6 +29,7 @@ pages! {
     "accounting": "What posts where",
     "operating": "Operating a server",
     "available": "High availability",
+    "distributing": "On many machines",
     "migrating": "Coming from elsewhere",
     "promises": "What you can rely on",
     "releases": "Releases",

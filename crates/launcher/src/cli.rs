@@ -46,6 +46,9 @@ pub(crate) enum Command {
         /// Seal books of a release that had no seals, as they stand
         #[arg(long)]
         seal_old_books: bool,
+        /// Also keep the rows of each company together on one node of a Citus cluster, and those of all on its coordinator
+        #[arg(long)]
+        distribute: bool,
     },
     /// Bring books of a duet before this schema into a new database; the old ones are only read
     Convert {

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::link::{Inner, Link, Outcome, taken, tell};
 use crate::values::{Bound, Many};
 use answers::Answer;
-use futures_util::future::{join, join_all, try_join};
+use futures_util::future::{join, join_all, try_join, try_join_all};
 use sea_orm::{Statement as Asked, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -186,20 +186,21 @@ impl Link {
         Ok(answers)
     }
 
-    /// Sends a text of plain statements, and legs behind it. The text needs neither a lock nor the disk: who does not answer
-    /// it within `patience` is not there, however long the legs may take.
+    /// Sends plain statements, and legs behind them. They need neither a lock nor the disk: who does not answer them within
+    /// `patience` is not there, however long the legs may take.
     pub(crate) async fn send_behind(
         &self,
-        text: String,
+        texts: Vec<String>,
         patience: Duration,
         legs: Vec<Leg>,
     ) -> Result<Result<Answers, Fault>, Fault> {
         let (legs, inner) = (bare(legs)?, self.inner().clone());
-        tell(1 + legs.len(), &text);
+        tell(texts.len() + legs.len(), &texts.join("; "));
         let asked = self.ask(Box::pin(async move {
             let legs = prepared(&inner, legs).await?;
             let first = async {
-                let answered = timeout(patience, inner.plainly(&text)).await;
+                let texts = try_join_all(texts.iter().map(|text| inner.plainly(text)));
+                let answered = timeout(patience, texts).await;
                 let answered = answered.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")));
                 // Whoever is not there answers nothing of what follows.
                 match answered {

@@ -285,9 +285,9 @@ impl Link {
         asked: Vec<Leg>,
     ) -> Result<Result<Answers, Fault>, Fault> {
         self.within.store(true, Ordering::Release);
-        let begin = Begin::Writing.text();
-        let begin = if first.is_empty() { begin.to_owned() } else { format!("{begin}; {first}") };
-        self.send_behind(begin, patience, asked).await
+        // Each by itself: a database that tells others of a setting tells them the whole text that it stands in.
+        let texts = [Begin::Writing.text(), first].into_iter().filter(|text| !text.is_empty());
+        self.send_behind(texts.map(str::to_owned).collect(), patience, asked).await
     }
 
     pub async fn rollback(&self) -> Result<(), Fault> {

@@ -123,6 +123,7 @@ fn login_failures() -> Table {
 
 fn memberships() -> Table {
     Table::of_company("memberships", &["user_id"], &[id("user_id"), maybe(id("permission_id"))])
+        .beside_people()
         .thin()
         .sealed()
         .refers("memberships_business", (&["business_id"], "businesses", &["id"]))
@@ -147,7 +148,11 @@ fn permission_sets() -> Table {
         maybe(number("backdate_days")),
         text("search"),
     ];
-    Table::of_company("permission_sets", &["id"], &columns).with_versions().sealed().counted(EVERY_CHANGE)
+    Table::of_company("permission_sets", &["id"], &columns)
+        .beside_people()
+        .with_versions()
+        .sealed()
+        .counted(EVERY_CHANGE)
 }
 
 fn api_keys() -> Table {
@@ -166,6 +171,7 @@ fn api_keys() -> Table {
         text("search"),
     ];
     Table::of_company("api_keys", &["id"], &columns)
+        .beside_people()
         .with_versions()
         .sealed()
         .unique_everywhere("api_keys_digest", "digest")

@@ -46,7 +46,7 @@ fn touched() -> Table {
         number("step"),
         word("batch"),
     ];
-    Table::of_all("touched", &[], &columns).found_by("touched_by_batch", "batch").guarded(
+    Table::of_all("touched", &[], &columns).noted_by_company().found_by("touched_by_batch", "batch").guarded(
         &[],
         // Rows that come and go in each batch leave nothing worth keeping statistics of.
         &["ALTER TABLE touched SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)"],

@@ -1,11 +1,13 @@
 //! Several snapshots of one and the same moment, for what reads with many hands.
 //!
-//! PostgreSQL hands a snapshot on by its name. SQLite does not: there each is begun by itself, and those count whose head
-//! of the company is the same, signature and all, since no commit changes the company's rows and leaves its head.
+//! PostgreSQL hands a snapshot on by its name. SQLite does not, nor do machines over which books are distributed: there each
+//! is begun by itself, and those count whose head of the company is the same, signature and all, since no commit changes the
+//! company's rows and leaves its head.
 
 use super::{Database, Engine, Session};
 use crate::error::Result;
 use crate::ids::BusinessId;
+use migrations::distributing;
 use schema::tables::books;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityTrait, Statement};
 
@@ -19,7 +21,8 @@ impl Database {
         let most = most.min(self.read.places().saturating_sub(1));
         let mut alike = vec![self.snapshot().await?];
         match &self.engine {
-            Engine::Postgres(_) if most > 1 => {
+            Engine::Postgres(_) if most <= 1 => {}
+            Engine::Postgres(_) if !distributing::is_distributed(&alike[0]).await? => {
                 let name = exported(&alike[0]).await?;
                 while alike.len() < most {
                     let session = self.snapshot().await?;
@@ -27,8 +30,7 @@ impl Database {
                     alike.push(session);
                 }
             }
-            Engine::Postgres(_) => {}
-            Engine::Sqlite(_) => {
+            Engine::Postgres(_) | Engine::Sqlite(_) => {
                 let head = head(&alike[0], company).await?;
                 for _ in 1..most + TRIES {
                     if alike.len() >= most {

@@ -23,6 +23,7 @@ mod writer;
 
 use ::schema::reader::Snapshot;
 use answers::{Answer, Answers};
+use migrations::distributing::{self, Distributed};
 use migrations::{Sign, schema};
 pub use openly::unverified_host;
 pub use postgres_kit::Patience;
@@ -269,6 +270,14 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(engine) => engine.migrate(sign).await,
             Engine::Postgres(engine) => engine.migrate(sign).await,
+        }
+    }
+
+    /// Keeps the rows of companies apart, over the machines of a cluster of PostgreSQL; an error where there is none.
+    pub async fn distribute(&self) -> Result<Distributed, DbErr> {
+        match &self.engine {
+            Engine::Sqlite(_) => Err(distributing::on_sqlite()),
+            Engine::Postgres(engine) => engine.distribute().await,
         }
     }
 

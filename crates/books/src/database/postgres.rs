@@ -3,6 +3,8 @@
 //! Owns: what each is used for, that the schema is changed by one process at a time, and that the engine knows how large
 //! tables have become.
 
+mod changing;
+
 use super::known::{Known, only_reads};
 use super::rows::{Step, sent};
 use super::standing::{Ill, Part, Standing, Trying};
@@ -10,7 +12,9 @@ use super::together::{Asked, Together};
 use super::{Answered, Committing, DatabaseOptions, Duty, Purpose, ROWS_READ};
 use crate::client;
 use answers::{Answer, Answers};
+use changing::{Changing, MIGRATION};
 use migrations::Sign;
+use migrations::distributing::{self, Distributed};
 use migrations::schema::{self, Parts};
 use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Patience, Pool, Replica, Server, Target};
 use sea_orm::{
@@ -82,9 +86,6 @@ impl Noting {
         }
     }
 }
-
-/// A table may be large; whoever changes it is not in a hurry.
-const MIGRATION: Duration = Duration::from_hours(24);
 
 /// What the lock of a duty is called.
 const fn lock_of(duty: Duty) -> i64 {
@@ -189,19 +190,16 @@ impl Engine {
     }
 
     pub async fn migrate(&self, sign: Sign<'_>) -> Result<i64, DbErr> {
-        // The lock lives in a transaction of its own connection, so it is freed even when the process dies.
-        let lock = Link::open(self.0.target(), MIGRATION).await?;
-        lock.begin(Begin::Writing).await?;
-        migrations::take_lock(&lock).await?;
-        let (database, failure) = postgres_kit::proxied(self.0.target(), MIGRATION).await?;
-        migrations::without_hurry(&database).await?;
-        let done = migrations::up(&database, sign).await;
-        // What could not be told at its time comes first: the rest only follows from it.
-        failure.told()?;
-        let strange = done?;
-        lock.rollback().await?;
-        lock.close().await;
-        Ok(strange)
+        let changing = Changing::begin(self.0.target()).await?;
+        let done = migrations::up(&changing.database, sign).await;
+        changing.end(done).await
+    }
+
+    /// Keeps the rows of companies apart, over the machines of a cluster.
+    pub async fn distribute(&self) -> Result<Distributed, DbErr> {
+        let changing = Changing::begin(self.0.target()).await?;
+        let done = distributing::distribute(&changing.database).await;
+        changing.end(done).await
     }
 
     /// What the migrations make, made beside what is there and taken back.
@@ -385,7 +383,7 @@ impl Writer {
     pub async fn begin(&self, asked: Vec<Statement>) -> Result<(Session, Result<Answered, DbErr>), DbErr> {
         let batch = crate::ids::random_bytes::<16>().map_err(|error| DbErr::Custom(format!("{error:?}")))?;
         let batch = crate::texts::hex(&batch);
-        let named = format!("SELECT set_config('duet.batch', '{batch}', true)");
+        let named = format!("SET LOCAL duet.batch = '{batch}'");
         let asked = asked.into_iter().map(Leg::Statement).collect();
         let begun = self.0.begin_asking(&named, asked).await;
         let (lease, answers) = begun.inspect_err(|fault| self.1.fault(fault))?;

@@ -52,7 +52,8 @@ fn as_noted(value: &Value) -> Option<String> {
 /// object from within a question.
 const COMPARED: &str = "\
 WITH noted AS (DELETE FROM touched WHERE batch = current_setting('duet.batch', true) \
-     RETURNING relation, business_id, key, old, was::jsonb - '' AS was), \
+     RETURNING relation, NULLIF(business_id, '00000000-0000-0000-0000-000000000000') AS business_id, key, old, \
+     was::jsonb - '' AS was), \
  foreseen AS (SELECT * FROM jsonb_to_recordset($1::jsonb) \
      AS foreseen(relation text, business_id uuid, key text, old text, was jsonb)), \
  met AS (SELECT COUNT(*) AS count FROM noted JOIN foreseen ON noted.relation = foreseen.relation \

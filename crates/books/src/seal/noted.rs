@@ -40,7 +40,9 @@ pub(super) fn read(rows: Vec<QueryResult>) -> Result<Touched> {
     rows.sort_by_key(|(step, _)| *step);
     let mut touched = Touched::new();
     for (_, row) in rows {
+        // What is nobody's is noted under nobody's identifier where every row has to lie beside some company.
         let company = row.try_get::<Option<Uuid>>("", "business_id")?.map(BusinessId);
+        let company = company.filter(|company| *company != BusinessId::INSTALLATION);
         let was: String = row.try_get("", "was")?;
         // Who can read nothing of it takes the row for changed.
         let was = serde_json::from_str(&was).unwrap_or_else(|_| HashMap::new());

@@ -45,7 +45,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("health", &[("duet health --ready", "exit 0 where requests are answered, books included")]),
-    ("migrate", &[("duet migrate", "before the new version serves")]),
+    (
+        "migrate",
+        &[
+            ("duet migrate", "before the new version serves"),
+            ("duet migrate --distribute", "once, where the database is a Citus cluster"),
+        ],
+    ),
     (
         "convert",
         &[

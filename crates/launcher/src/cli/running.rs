@@ -17,14 +17,20 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Init(options) => init::run(options).await,
         Command::Serve(options) => serve::run(options).await,
         Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
-        Command::Migrate { common, seal_old_books } => {
+        Command::Migrate { common, seal_old_books, distribute } => {
             let migrate = |ledger: std::sync::Arc<ledger_core::ledger::Ledger>, _| async move {
                 let pending = ledger.pending_migrations().await.map_err(|error| admin::explain(&error))?;
                 let done = if seal_old_books { ledger.migrate_and_seal().await } else { ledger.migrate().await };
                 done.map_err(|error| admin::explain(&error))?;
-                Ok(format!("ran {pending} migrations; the schema is up to date"))
+                let ran = format!("ran {pending} migrations; the schema is up to date");
+                if !distribute {
+                    return Ok(ran);
+                }
+                let distributed = ledger.distribute().await.map_err(|error| admin::explain(&error))?;
+                Ok(format!("{ran}; {distributed}"))
             };
-            serve::with_ledger(&common.source(Vec::new()), Purpose::Writing, migrate).await
+            let by = |url: &str| reseal::named(url).filter(|_| distribute);
+            serve::with_ledger_at(&common.source(Vec::new()), by, Purpose::Writing, migrate).await
         }
         Command::Convert { common, old, new, old_key, seal_old_books } => {
             let asked = convert::Asked { old, new, old_key, seal_old_books };

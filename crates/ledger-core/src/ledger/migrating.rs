@@ -9,6 +9,7 @@ use ::books::keys::Keys;
 use ::books::seal::writing;
 use ::books::{audit, security};
 use migrations::Left;
+use migrations::distributing::Distributed;
 use schema::business;
 use schema::tables::books;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
@@ -64,6 +65,11 @@ impl Ledger {
             .await?;
         }
         Ok(())
+    }
+
+    /// Keeps the rows of companies apart, over the machines of a cluster of PostgreSQL. Nothing that they hold changes.
+    pub async fn distribute(&self) -> Result<Distributed> {
+        Ok(self.database.distribute().await?)
     }
 
     /// Whether nobody has anything in here yet.

@@ -10,6 +10,7 @@ use answers::Ask;
 use books::audit::AuditAction;
 use books::balances::sum;
 use books::cx::Cx;
+use books::remembered;
 use kit::extra::{Act, Does, Extra, On, Produced, Reading, action};
 use kit::list::{ListQuery, Page};
 use kit::master::note;
@@ -269,6 +270,8 @@ impl Act for Merge {
             .col_expr(Column::IsSupplier, (stays.is_supplier || gone.is_supplier).into())
             .exec(&cx.db)
             .await?;
+        // Who the parties of rows are is remembered with the company.
+        remembered::look_again(&cx.db, gone.business_id).await?;
         let [gone_before, stays_before] = before;
         let gone_after = rows::get::<Parties>(cx, id).await?;
         let stays_after = rows::get::<Parties>(cx, into).await?;
