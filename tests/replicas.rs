@@ -11,11 +11,12 @@ use crate::sight::{WATCHED, metrics, series};
 use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 
-/// A database, a standby of it, and a server that reads from both.
+/// A server, and the standby and the database that it reads from. They end in this order: a PostgreSQL that is told to end waits
+/// for whoever is connected.
 struct Followed {
-    cluster: Cluster,
-    standby: Cluster,
     server: Server,
+    standby: Cluster,
+    cluster: Cluster,
 }
 
 impl Followed {
@@ -30,7 +31,7 @@ impl Followed {
             ..Options::default()
         };
         let server = Server::start(Engine::Postgres, options)?;
-        let followed = Self { cluster, standby, server };
+        let followed = Self { server, standby, cluster };
         followed.is_used(true);
         Some(followed)
     }

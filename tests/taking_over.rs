@@ -1,4 +1,4 @@
-//! The layout of several processes behind HAProxy, on a PostgreSQL that Patroni and etcd keep available. Whatever ends or
+//! The layout of several processes behind `HAProxy`, on a PostgreSQL that Patroni and etcd keep available. Whatever ends or
 //! hangs, each write that was acknowledged is in the books once.
 
 use crate::harness::Request;
@@ -89,7 +89,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// A company, as clients of HAProxy know it, and what they were told of their writes.
+/// A company, as clients of `HAProxy` know it, and what they were told of their writes.
 struct Books {
     address: SocketAddr,
     token: String,

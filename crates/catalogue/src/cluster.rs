@@ -1,7 +1,7 @@
 //! A PostgreSQL that has databases of many tenants: they are made there, closed to whoever writes, and put aside.
 //!
-//! A database that its tenant has left takes no more connections under the name that it had. So a server that has not
-//! heard that the tenant moved reads nothing old and writes nothing that would be lost: it finds no database.
+//! A database that its tenant has left takes no more connections. So a server that has not heard that the tenant moved reads
+//! nothing old and writes nothing that would be lost: it is let in nowhere.
 
 use postgres_kit::{Fault, Link, Patience, Target};
 use sea_orm::{DbBackend, DbErr, Statement, Value};
@@ -99,12 +99,12 @@ impl Cluster {
         .await
     }
 
-    /// Takes back that nobody writes in it.
-    pub async fn open_to_writers(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
+    /// From now on nobody connects to a database: whoever believes that a tenant is there finds nothing, rather than what is old.
+    pub async fn close(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
         let name = checked(database)?;
         self.does(patience, |link| async move {
             let done = async {
-                link.batch(format!("ALTER DATABASE {name} RESET default_transaction_read_only")).await?;
+                link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")).await?;
                 send_away(&link, &name).await
             };
             let done = done.await;
@@ -113,28 +113,18 @@ impl Cluster {
         .await
     }
 
-    /// Puts a database aside under another name, under which nobody connects to it.
-    pub async fn put_aside(&self, database: &str, aside: &str, patience: Patience) -> Result<(), DbErr> {
-        let (name, other) = (checked(database)?, checked(aside)?);
+    /// Takes back whatever closed a database.
+    pub async fn open(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
+        let name = checked(database)?;
         self.does(patience, |link| async move {
             let done = async {
-                link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")).await?;
-                send_away(&link, &name).await?;
-                link.batch(format!("ALTER DATABASE {name} RENAME TO {other}")).await?;
-                Ok(())
+                link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true")).await?;
+                link.batch(format!("ALTER DATABASE {name} RESET default_transaction_read_only")).await?;
+                // Who came while nobody wrote there believes that nobody may.
+                send_away(&link, &name).await
             };
             let done = done.await;
             (link, done)
-        })
-        .await
-    }
-
-    /// Takes back that it was put aside, where it was.
-    pub async fn take_back(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
-        let name = checked(database)?;
-        self.does(patience, |link| async move {
-            let done = link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS true")).await;
-            (link, done.map(drop).map_err(DbErr::from))
         })
         .await
     }

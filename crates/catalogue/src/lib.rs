@@ -67,6 +67,14 @@ impl Catalogue {
         Store::open(url, patience).await.map(Self)
     }
 
+    /// Marks it by what its master key is known by, unless it was. The mark that it has is answered.
+    pub async fn marked(&self, mark: &str) -> Result<String, DbErr> {
+        let insert = "INSERT INTO about (one, mark) VALUES (1, ?1) ON CONFLICT (one) DO NOTHING RETURNING mark";
+        self.0.write(insert, vec![mark.into()]).await?;
+        let marks = self.0.ask("SELECT mark FROM about WHERE one = 1", Vec::new()).await?.column::<String>()?;
+        marks.into_iter().next().ok_or_else(|| DbErr::Custom("the catalogue of tenants has no mark".into()))
+    }
+
     /// Whether the servers of many machines share it.
     pub const fn is_shared(&self) -> bool {
         self.0.is_shared()

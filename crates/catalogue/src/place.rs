@@ -47,10 +47,12 @@ pub enum State {
     Switching,
     /// It is not served, by somebody's decision.
     Suspended,
+    /// It is being taken out: nobody is answered there any more.
+    Removing,
 }
 
 impl State {
-    pub const ALL: [Self; 4] = [Self::Active, Self::Moving, Self::Switching, Self::Suspended];
+    pub const ALL: [Self; 5] = [Self::Active, Self::Moving, Self::Switching, Self::Suspended, Self::Removing];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,6 +60,7 @@ impl State {
             Self::Moving => "moving",
             Self::Switching => "switching",
             Self::Suspended => "suspended",
+            Self::Removing => "removing",
         }
     }
 

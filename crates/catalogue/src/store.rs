@@ -12,7 +12,8 @@ use std::time::Duration;
 const STEPS: [&str; 1] = ["CREATE TABLE tenants (host text NOT NULL PRIMARY KEY, place text NOT NULL, secrets text, \
      state text NOT NULL, turn bigint NOT NULL, version text NOT NULL); \
      CREATE TABLE taken (tenant text NOT NULL, caller text NOT NULL, began bigint NOT NULL, count bigint NOT NULL, \
-     PRIMARY KEY (tenant, caller))"];
+     PRIMARY KEY (tenant, caller)); \
+     CREATE TABLE about (one bigint NOT NULL PRIMARY KEY, mark text NOT NULL)"];
 /// Servers that begin at once make it one after the other.
 const LOCK: i64 = 0x0064_7565_7463_6174;
 /// Connections of one server: its callers come one by one, and ask for a row by its key.

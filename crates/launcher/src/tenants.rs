@@ -308,6 +308,7 @@ impl Tenants {
             self.leave_other(host, Some(&tenant));
             match tenant.state {
                 State::Suspended => return Err(Failure::suspended()),
+                State::Removing => return Err(Failure::unknown_host()),
                 State::Switching => {}
                 State::Moving if writes => {}
                 State::Active | State::Moving => match self.held(&tenant, &settings).await {

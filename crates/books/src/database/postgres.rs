@@ -16,7 +16,7 @@ use changing::{Changing, MIGRATION};
 use migrations::Sign;
 use migrations::distributing::{self, Distributed};
 use migrations::schema::{self, Parts};
-use postgres_kit::{Begin, Committed, Fault, Lease, Leg, Link, Patience, Pool, Replica, Server, Target};
+use postgres_kit::{Committed, Fault, Lease, Leg, Link, Patience, Pool, Replica, Server, Target};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, DbBackend, DbErr, ExecResult, QueryResult, Statement, TransactionTrait,
 };

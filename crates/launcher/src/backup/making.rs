@@ -75,28 +75,52 @@ pub(super) async fn of_all(settings: &Settings, asked: &Making) -> Result<String
     let draft = Draft::begin(&asked.to)?;
     let (mut parts, mut lines) = (Vec::new(), Vec::new());
     let known = tenants::Known::open(settings).await?;
+    let mut missing = Vec::new();
     for Tenant { host, .. } in known.list().await? {
-        // One that was taken out meanwhile is no tenant any more.
-        let Some(own) = known.settings_of(settings, &host).await? else { continue };
-        let folder = draft.folder.join(&host);
-        private::make_folder(&folder)?;
-        let made = made(&own, &folder, asked.verify).await.map_err(|why| format!("{host}: {why}"))?;
-        keep_hidden(&folder, known.hidden_keys(&host).await?.as_deref())?;
-        private::sync_folder(&folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
-        let (bytes, sha256) = manifest::sum(&folder.join(manifest::NAME), |_| Ok(()))?;
-        lines.push(format!("{host}: {}", told(&made)));
-        stamped(&own, asked);
-        parts.push(Part { name: host, bytes, sha256 });
+        // One that cannot be copied keeps no other from it.
+        match of_tenant(settings, &known, (&host, &draft.folder), asked).await {
+            Ok(Some((line, part))) => {
+                lines.push(line);
+                parts.push(part);
+            }
+            // One that was taken out meanwhile is no tenant any more.
+            Ok(None) => {}
+            Err(why) => {
+                let _nothing_there = std::fs::remove_dir_all(draft.folder.join(&host));
+                missing.push(format!("{host}: {why}"));
+            }
+        }
     }
     known.close().await;
-    if parts.is_empty() {
+    if parts.is_empty() && missing.is_empty() {
         return Err("there are no tenants; add one with duet tenant add".into());
     }
     manifest::write(&draft.folder, &Tenants { made: Clock::system().now(), tenants: parts })?;
     draft.finish()?;
     stamped(settings, asked);
     lines.push(format!("the copy is {}; keep the master keys apart from it", asked.to.display()));
-    Ok(lines.join("\n"))
+    if missing.is_empty() {
+        return Ok(lines.join("\n"));
+    }
+    Err(format!("{}\nnot in the copy:\n  {}", lines.join("\n"), missing.join("\n  ")))
+}
+
+/// Copies the books of one of all tenants; nothing where it is none any more.
+async fn of_tenant(
+    settings: &Settings,
+    known: &tenants::Known,
+    (host, into): (&str, &Path),
+    asked: &Making,
+) -> Result<Option<(String, Part)>, String> {
+    let Some(own) = known.settings_of(settings, host).await? else { return Ok(None) };
+    let folder = into.join(host);
+    private::make_folder(&folder)?;
+    let made = made(&own, &folder, asked.verify).await?;
+    keep_hidden(&folder, known.hidden_keys(host).await?.as_deref())?;
+    private::sync_folder(&folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
+    let (bytes, sha256) = manifest::sum(&folder.join(manifest::NAME), |_| Ok(()))?;
+    stamped(&own, asked);
+    Ok(Some((format!("{host}: {}", told(&made)), Part { name: host.to_owned(), bytes, sha256 })))
 }
 
 /// Keeps the keys of a tenant beside its copy, hidden as they are in the catalogue.

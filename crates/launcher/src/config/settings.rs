@@ -395,8 +395,7 @@ fn settings(reader: &mut Reader<'_>) -> Option<Settings> {
     let editions = [("Server", Edition::Server), ("Cloud", Edition::Cloud)];
     let edition = reader.choice("Edition", &editions);
     let cloud = cloud(reader, &data);
-    let listen = reader.listen("Urls", "http://");
-    let tls_listen = reader.listen("Server:Tls:Url", "https://");
+    let (listen, tls_listen) = (reader.listen("Urls", "http://"), reader.listen("Server:Tls:Url", "https://"));
     let [tls_certificate, tls_key] = tls_files(reader);
     let dialects = dialects(reader);
     let retiring = std::array::from_fn(|place| retiring(reader, SPOKEN[place].letter));

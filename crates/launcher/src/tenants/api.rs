@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
-use catalogue::{Place, Tenant};
+use catalogue::{Catalogue, Place, Tenant};
 use http_kit::body::json;
 use ring::hmac;
 use serde::Deserialize;
@@ -65,7 +65,10 @@ impl Api {
     }
 
     pub(crate) async fn answer(self: Arc<Self>, request: Request) -> Response {
-        let (status, body) = match self.answered(request).await {
+        // In a task of its own: a client that hangs up leaves nothing half done.
+        let done = tokio::spawn(self.answered(request)).await;
+        let broke_down = |_| refused(StatusCode::INTERNAL_SERVER_ERROR, "it broke down; see the log of the server");
+        let (status, body) = match done.unwrap_or_else(broke_down) {
             Ok((status, value)) => (status, value),
             Err((status, why)) => (status, serde_json::json!({"error": why})),
         };
@@ -82,7 +85,9 @@ impl Api {
 
     fn is_known(&self, request: &Request) -> bool {
         let given = request.headers().get(header::AUTHORIZATION).and_then(|given| given.to_str().ok());
-        let Some(given) = given.and_then(|given| given.strip_prefix("Bearer ")) else { return false };
+        let bearer =
+            given.and_then(|given| given.split_once(' ')).filter(|(how, _)| how.eq_ignore_ascii_case("bearer"));
+        let Some((_, given)) = bearer else { return false };
         // Compared by what both come to, so that it takes as long however much of it is right.
         let sign = |key: &str| hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()), b"administrator");
         let own = hmac::Key::new(hmac::HMAC_SHA256, self.key.as_bytes());
@@ -152,7 +157,8 @@ impl Api {
         let place = match (new.cluster, new.database) {
             (Some(_), Some(_)) => return refused(StatusCode::BAD_REQUEST, "give cluster or database, and not both"),
             (Some(cluster), None) => Where::Cluster(cluster),
-            (None, Some(url)) => Where::Address(url),
+            (None, Some(url)) if Catalogue::would_be_shared(&url) => Where::Address(url),
+            (None, Some(_)) => return refused(StatusCode::BAD_REQUEST, "database: an address begins with postgres://"),
             (None, None) => Where::Folder,
         };
         let Some(host) = folders::normal_host(&new.host) else {

@@ -70,6 +70,11 @@ pub(super) fn told(settings: &Settings) -> Vec<String> {
     hosts
 }
 
+/// Whether a folder says what it is.
+pub(super) fn says(data: &Path) -> bool {
+    data.join(TOLD).is_file()
+}
+
 pub(super) fn read(data: &Path) -> Result<Told, String> {
     let place = data.join(TOLD);
     let text = std::fs::read(&place).map_err(|error| format!("cannot read {}: {error}", place.display()))?;

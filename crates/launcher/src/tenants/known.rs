@@ -118,12 +118,27 @@ impl Known {
         let keys = Keys::of(&master);
         let known =
             Self { catalogue, keys, seen: Mutex::default(), is_away: AtomicBool::new(false), turns: AtomicU64::new(0) };
-        if !known.is_shared() {
-            for host in folders::told(settings) {
-                known.take_in(settings, &host).await?;
+        known.check_key().await?;
+        // Folders that say what they are. One that nothing can be made of keeps nobody else from being served.
+        for host in folders::told(settings).into_iter().filter(|_| !known.is_shared()) {
+            if let Err(why) = known.take_in(settings, &host).await {
+                crate::console::warn(&format!("the folder of {host} was not taken in: {why}"));
             }
         }
         Ok(Arc::new(known))
+    }
+
+    /// That the catalogue was made under the master key that is here.
+    async fn check_key(&self) -> Result<(), String> {
+        let mark = self.keys.check().map_err(|error| explain(&error))?;
+        let kept = self.catalogue.marked(&mark).await.map_err(|error| said(&error))?;
+        match self.keys.knows(&kept).map_err(|error| explain(&error))? {
+            Some(_) => Ok(()),
+            None => {
+                Err("the catalogue of tenants was made under another Security:MasterKey; all its servers have the same"
+                    .into())
+            }
+        }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -318,8 +333,11 @@ impl Known {
             (Some(database), Some(cluster)) => Place::Cluster { cluster: cluster.clone(), database: database.clone() },
             (None, Some(_)) => return Err(format!("{} names a cluster and no database", data.display())),
         };
+        if self.is_shared() && place == Place::Folder {
+            return Err("servers that share a catalogue share no books in files".into());
+        }
         let url = told.database.filter(|_| place == Place::Address);
-        let secrets = if matches!(place, Place::Cluster { .. }) {
+        let secrets = if matches!(place, Place::Cluster { .. }) || self.is_shared() {
             let key = |name: &str| private::secret(&data.join(name));
             Secrets { url, master: key("master-key")?, token: key("token-secret")? }
         } else {
@@ -331,7 +349,15 @@ impl Known {
         if !self.catalogue.add(&new).await.map_err(|error| said(&error))? {
             return Err(format!("the tenant {host} is there already, and {} says what it is as well", data.display()));
         }
-        folders::forget(&data)
+        folders::forget(&data)?;
+        self.make_usable(settings, &new).await
+    }
+
+    /// Takes back whatever closed the place where the books of a tenant are said to be.
+    pub(super) async fn make_usable(&self, settings: &Settings, tenant: &Tenant) -> Result<(), String> {
+        let Place::Cluster { cluster, database } = &tenant.place else { return Ok(()) };
+        let opened = settings.cloud.cluster(cluster)?.open(database, patience(settings)).await;
+        opened.map_err(|error| format!("cannot open the database {database}: {}", said(&error)))
     }
 
     /// A tenant whose books were brought back is there from now on, with the keys that came with them.

@@ -5,7 +5,7 @@ use super::known::{Known, Secrets, patience};
 use crate::admin::{self, Memory, explain};
 use crate::config::Settings;
 use crate::private;
-use catalogue::{Cluster, Place, State, Tenant};
+use catalogue::{Catalogue, Cluster, Place, State, Tenant};
 use ledger_core::auth::NewUser;
 use ledger_core::database::{Purpose, let_go};
 use ledger_core::fault::said;
@@ -56,6 +56,12 @@ pub(crate) async fn add(settings: &Settings, known: &Known, new: NewTenant) -> R
             "servers that share a catalogue share no files: say where the books of {host} are to be, with --cluster NAME or \
              --tenant-database URL"
         ));
+    }
+    if let Where::Address(url) = &new.place
+        && known.is_shared()
+        && !Catalogue::would_be_shared(url)
+    {
+        return Err(format!("servers that share a catalogue share no files: {host} needs a database of PostgreSQL"));
     }
     let made = match &new.place {
         Where::Cluster(name) => {
@@ -129,16 +135,14 @@ async fn first_user(ledger: &Ledger, new: NewTenant) -> Result<Option<String>, S
 /// Takes in a tenant whose folder is there and says what it is.
 pub(crate) async fn put_back(settings: &Settings, known: &Known, host: &str) -> Result<(), String> {
     let host = host_of(host)?;
-    if known.is_shared() {
-        return Err("servers that share a catalogue share no folders".into());
+    // Where one server has the catalogue, whoever opened it may have taken it in already.
+    let is_there = known.catalogue.find(&host).await.map_err(|error| said(&error))?.is_some();
+    if !is_there || folders::says(&folders::of(settings, &host)) {
+        known.take_in(settings, &host).await?;
     }
-    known.take_in(settings, &host).await?;
-    let Some(own) = known.settings_of(settings, &host).await? else { return Ok(()) };
-    let place = known.seen_now(&host).await?.place;
-    if let Place::Cluster { cluster, database } = &place {
-        let cluster = settings.cloud.cluster(cluster)?;
-        cluster.take_back(database, patience(settings)).await.map_err(|error| said(&error))?;
-    }
+    let seen = known.seen_now(&host).await?;
+    known.make_usable(settings, &seen).await?;
+    let own = known.settings(settings, &seen)?;
     if let Err(why) = note(&own, &host, true).await {
         crate::console::warn(&format!("the tenant's own log does not say that it was put back: {why}"));
     }
@@ -154,81 +158,80 @@ pub(crate) async fn set_suspended(
 ) -> Result<String, String> {
     let seen = known.seen_now(host).await?;
     let to = if suspended { State::Suspended } else { State::Active };
-    if seen.state == to {
-        return Ok(format!("{} is {} already", seen.host, to.as_str()));
-    }
-    if suspended && seen.state != State::Active {
+    if suspended && !matches!(seen.state, State::Active | State::Suspended) {
         return Err(format!("{} is {}; wait until that is over", seen.host, seen.state.as_str()));
     }
-    // A move that was cut off left the books where they were, and closed to writers.
-    if let (State::Moving, Place::Cluster { cluster, database }) = (seen.state, &seen.place) {
-        let cluster = settings.cloud.cluster(cluster)?;
-        cluster.open_to_writers(database, patience(settings)).await.map_err(|error| said(&error))?;
+    if !suspended {
+        // What was cut off may have left it closed.
+        known.make_usable(settings, &seen).await?;
+        super::moving::leave_file(settings, &seen).await?;
+    }
+    if seen.state == to {
+        return Ok(format!("{} is {} already", seen.host, to.as_str()));
     }
     let changed = known.change(&seen, Tenant { state: to, ..seen.clone() }).await?;
     known.settle().await;
     Ok(format!("{} is {}", changed.host, to.as_str()))
 }
 
-/// Takes a tenant out; what it has is kept aside. Where that is, is answered.
+/// Takes a tenant out; what it has is kept aside. Where that is, is answered. It is in the catalogue until all of it is: what
+/// is cut off is done again, or taken back by resuming.
 pub(crate) async fn remove(settings: &Settings, known: &Known, host: &str) -> Result<PathBuf, String> {
     let seen = known.seen_now(host).await?;
-    if !matches!(seen.state, State::Active | State::Suspended) {
+    if matches!(seen.state, State::Moving | State::Switching) {
         return Err(format!("{} is {}; wait until that is over", seen.host, seen.state.as_str()));
     }
-    let host = seen.host.clone();
     let own = known.settings(settings, &seen)?;
-    let secrets = known.reveal(&seen)?;
     // What is taken out says so itself; where its books cannot be opened, it is taken out all the same.
-    if let Err(why) = note(&own, &host, false).await {
+    if let Err(why) = note(&own, &seen.host, false).await {
         crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
+    }
+    // From here on nobody asks for it any more, and a server that has it open lets it go: whoever writes to a file that is
+    // not where it was would end, with all the others that it serves.
+    let removing = known.change(&seen, Tenant { state: State::Removing, ..seen.clone() }).await?;
+    match removed(settings, known, (&removing, &own)).await {
+        Ok(aside) => Ok(aside),
+        Err(why) => {
+            known.make_usable(settings, &removing).await?;
+            known.change(&removing, seen).await?;
+            Err(why)
+        }
+    }
+}
+
+async fn removed(settings: &Settings, known: &Known, (seen, own): (&Tenant, &Settings)) -> Result<PathBuf, String> {
+    let host = &seen.host;
+    let secrets = known.reveal(seen)?;
+    if !let_go(own.database.expose(), LET_GO).await.map_err(|error| said(&error))? {
+        return Err(format!("{host} is still served after {LET_GO:?}; try again, or end that server first"));
+    }
+    let mut told = Told { database: secrets.url.clone(), cluster: None };
+    if let Place::Cluster { cluster, database } = &seen.place {
+        known.settle().await;
+        let place = settings.cloud.cluster(cluster)?;
+        place.close(database, patience(settings)).await.map_err(|error| said(&error))?;
+        told = Told { database: Some(database.clone()), cluster: Some(cluster.clone()) };
     }
     let kept = settings.data.join("removed-tenants");
     private::make_folder(&kept)?;
-    let stamp = ledger_core::ids::request_id();
-    let aside = kept.join(format!("{host}-{stamp}"));
-    // From here on nobody asks for it any more, and a server that has it open lets it go: whoever writes to a file that is
-    // not where it was would end, with all the others that it serves.
-    let back = Tenant { turn: seen.turn + 1, ..seen.clone() };
-    if !known.catalogue.remove(&seen).await.map_err(|error| said(&error))? {
-        return Err(format!("somebody else has changed {host} meanwhile; look at it and try again"));
-    }
-    let removed = async {
-        let is_free = let_go(own.database.expose(), LET_GO).await.map_err(|error| said(&error))?;
-        if !is_free {
-            return Err(format!("{host} is still served after {LET_GO:?}; try again, or end that server first"));
+    private::make_folder(&own.data)?;
+    for (name, key) in [("master-key", &secrets.master), ("token-secret", &secrets.token)] {
+        if let Some(key) = key
+            && private::keep_secret(&own.data.join(name), key)? != *key
+        {
+            return Err(format!("{} has another {name}; put it away first", own.data.display()));
         }
-        known.settle().await;
-        let mut told = Told { database: secrets.url.clone(), cluster: None };
-        if let Place::Cluster { cluster, database } = &seen.place {
-            let name = Cluster::name_for("removed", &apart());
-            let own = settings.cloud.cluster(cluster)?;
-            own.put_aside(database, &name, patience(settings)).await.map_err(|error| said(&error))?;
-            told = Told { database: Some(name), cluster: Some(cluster.clone()) };
-        }
-        private::make_folder(&own.data)?;
-        for (name, key) in [("master-key", &secrets.master), ("token-secret", &secrets.token)] {
-            if let Some(key) = key {
-                private::keep_secret(&own.data.join(name), key)?;
-            }
-        }
-        folders::move_to(&own.data, &aside)?;
-        folders::tell(&aside, &told)
-    };
-    let removed = removed.await;
-    if removed.is_err() && !own.data.is_dir() {
-        return removed.map(|()| aside);
     }
-    if let Err(why) = removed {
-        // It is as it was.
-        known
-            .catalogue
-            .add(&back)
-            .await
-            .map_err(|error| format!("{why}; and it is not in the catalogue any more: {}", said(&error)))?;
-        return Err(why);
+    let aside = kept.join(format!("{host}-{}", ledger_core::ids::request_id()));
+    folders::move_to(&own.data, &aside)?;
+    folders::tell(&aside, &told)?;
+    // All that it takes to put it back is on the disk.
+    if known.catalogue.remove(seen).await.map_err(|error| said(&error))? {
+        return Ok(aside);
     }
-    Ok(aside)
+    folders::forget(&aside)?;
+    folders::move_to(&aside, &own.data)?;
+    Err(format!("somebody else has changed {host} meanwhile; look at it and try again"))
 }
 
 async fn note(own: &Settings, host: &str, begins: bool) -> Result<(), String> {

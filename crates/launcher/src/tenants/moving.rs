@@ -49,7 +49,7 @@ pub(crate) async fn move_to(
     let host = seen.host.clone();
     match seen.state {
         State::Active => {}
-        State::Moving | State::Switching | State::Suspended => {
+        State::Moving | State::Switching | State::Suspended | State::Removing => {
             return Err(format!(
                 "{host} is {}; where nobody sees to it any more, say duet tenant resume first",
                 seen.state.as_str()
@@ -73,51 +73,37 @@ pub(crate) async fn move_to(
     if known.is_shared() && *to == To::Folder {
         return Err("servers that share a catalogue share no files".into());
     }
-    let moving = known.change(&seen, Tenant { state: State::Moving, ..seen.clone() }).await?;
     let made = match to {
         To::Folder => None,
-        To::Cluster(name) => {
-            let cluster = settings.cloud.cluster(name);
-            match cluster {
-                Ok(cluster) => Some((cluster.clone(), Cluster::name_for(&host, &apart()))),
-                Err(why) => return back(known, &moving, why).await,
-            }
-        }
+        To::Cluster(name) => Some((settings.cloud.cluster(name)?.clone(), Cluster::name_for(&host, &apart()))),
     };
-    let old = Old::of(settings, known, &moving)?;
-    let done = moved(settings, known, (&moving, &old), made.as_ref(), shown).await;
-    match done {
-        Ok(told) => Ok(told),
-        Err(Failed { why, left: true }) => Err(why),
-        Err(Failed { why, left: false }) => {
-            old.open_again(settings).await;
-            if let Some((cluster, database)) = &made
-                && let Err(error) = cluster.remove(database, patience(settings)).await
-            {
-                crate::console::warn(&format!("the database {database} was made and is not used: {}", said(&error)));
-            }
-            back(known, &moving, why).await
-        }
+    let old = Old::of(settings, known, &seen)?;
+    let keys = kept_keys(&old.own)?;
+    let moving = known.change(&seen, Tenant { state: State::Moving, ..seen.clone() }).await?;
+    match copied(settings, known, (&moving, &old, keys), made.as_ref(), shown).await {
+        Ok((told, switching)) => switched(settings, known, (&switching, &old), told).await,
+        Err(why) => back(settings, known, (&moving, &seen, &old), made.as_ref(), why).await,
     }
 }
 
-/// Says that a tenant is served where it was, and why.
-async fn back(known: &Known, seen: &Tenant, why: String) -> Result<String, String> {
-    let now = known.seen_now(&seen.host).await?;
-    known.change(&now, Tenant { state: State::Active, ..seen.clone() }).await?;
-    Err(format!("{why}\n{} is served where it was", seen.host))
-}
-
-struct Failed {
+/// Serves a tenant where it was, and says why. Where somebody else has changed it since, it is theirs, and nothing is touched.
+async fn back(
+    settings: &Settings,
+    known: &Known,
+    (moving, seen, old): (&Tenant, &Tenant, &Old),
+    made: Option<&(Cluster, String)>,
     why: String,
-    /// Whether the old place was left already.
-    left: bool,
-}
-
-impl From<String> for Failed {
-    fn from(why: String) -> Self {
-        Self { why, left: false }
+) -> Result<String, String> {
+    if let Err(also) = known.change(moving, seen.clone()).await {
+        return Err(format!("{why}\n{also}; see duet tenant resume"));
     }
+    old.open_again(settings).await;
+    if let Some((cluster, database)) = made
+        && let Err(error) = cluster.remove(database, patience(settings)).await
+    {
+        crate::console::warn(&format!("the database {database} was made and is not used: {}", said(&error)));
+    }
+    Err(format!("{why}\n{} is served where it was", seen.host))
 }
 
 /// Where the books come from.
@@ -150,44 +136,62 @@ impl Old {
 
     async fn open_again(&self, settings: &Settings) {
         let Some((cluster, database)) = &self.cluster else { return };
-        if let Err(error) = cluster.open_to_writers(database, patience(settings)).await {
+        if let Err(error) = cluster.open(database, patience(settings)).await {
             crate::console::warn(&format!("the database {database} still takes no writes: {}", said(&error)));
         }
     }
 
-    /// Nobody finds anything there any more.
-    async fn put_aside(&self, settings: &Settings) -> Result<String, String> {
-        let stamp = apart();
+    /// Nobody finds anything there any more. What is kept is answered.
+    async fn leave(&self, settings: &Settings) -> Result<String, String> {
         if let Some((cluster, database)) = &self.cluster {
-            let aside = Cluster::name_for("moved", &stamp);
-            cluster.put_aside(database, &aside, patience(settings)).await.map_err(|error| said(&error))?;
-            return Ok(format!("the database {aside} in {}", cluster.name()));
+            cluster.close(database, patience(settings)).await.map_err(|error| said(&error))?;
+            return Ok(format!("the database {database} in {}, which is closed", cluster.name()));
         }
-        let file = self.own.data.join("duet.db");
-        let aside = self.own.data.join(format!("duet.db.moved-{stamp}"));
-        settle(&file).map_err(|error| said(&error))?;
-        folders::move_to(&file, &aside)?;
-        Ok(aside.display().to_string())
+        if !let_go(self.own.database.expose(), LET_GO).await.map_err(|error| said(&error))? {
+            return Err(format!("{} is held by somebody", self.own.data.display()));
+        }
+        put_aside(&self.own.data)
     }
 }
 
-async fn moved(
+/// Gives the file of a folder another name.
+fn put_aside(data: &Path) -> Result<String, String> {
+    let file = data.join("duet.db");
+    let aside = data.join(format!("duet.db.moved-{}", apart()));
+    settle(&file).map_err(|error| said(&error))?;
+    folders::move_to(&file, &aside)?;
+    Ok(aside.display().to_string())
+}
+
+/// Puts the file aside that a tenant has left, where its move was cut off before that was done.
+pub(super) async fn leave_file(settings: &Settings, tenant: &Tenant) -> Result<(), String> {
+    let own = folders::settings_of(settings, &tenant.host, None);
+    let is_left = matches!(tenant.place, Place::Cluster { .. }) && tenant.state == State::Switching;
+    if !is_left || !own.data.join("duet.db").exists() {
+        return Ok(());
+    }
+    if !let_go(own.database.expose(), LET_GO).await.map_err(|error| said(&error))? {
+        return Err(format!("{} is held by somebody", own.data.display()));
+    }
+    put_aside(&own.data).map(drop)
+}
+
+/// Copies the books to where they are to be, while nobody writes; then the catalogue says that they are there.
+async fn copied(
     settings: &Settings,
     known: &Known,
-    (moving, old): (&Tenant, &Old),
+    (moving, old, keys): (&Tenant, &Old, Secrets),
     made: Option<&(Cluster, String)>,
     shown: &convert::Shown,
-) -> Result<String, Failed> {
-    let failed = |error: sea_orm::DbErr| said(&error);
+) -> Result<(String, Tenant), String> {
     known.settle().await;
     let guard = old.close_to_writers(settings).await?;
     let url = if let Some((cluster, database)) = made {
-        cluster.make(database, patience(settings)).await.map_err(failed)?;
+        cluster.make(database, patience(settings)).await.map_err(|error| said(&error))?;
         cluster.url_of(database)
     } else {
         format!("sqlite:{}", old.own.data.join("duet.db").display())
     };
-    let keys = Secrets { url: None, ..kept_keys(&old.own)? };
     let new = Settings { database: Secret::of(url), ..old.own.clone() };
     let copied = convert::copy_of(&new, old.own.database.expose(), shown).await;
     if let Some(guard) = guard {
@@ -202,18 +206,26 @@ async fn moved(
         (Place::Folder, None)
     };
     let switching = Tenant { place, secrets, state: State::Switching, ..moving.clone() };
-    let switching = known.change(moving, switching).await?;
+    Ok((told, known.change(moving, switching).await?))
+}
+
+/// The books are where they are to be, and nobody writes anywhere: from here on there is no way back. What cannot be closed of the
+/// old place is told.
+async fn switched(
+    settings: &Settings,
+    known: &Known,
+    (switching, old): (&Tenant, &Old),
+    told: String,
+) -> Result<String, String> {
     known.settle().await;
-    if !let_go(old.own.database.expose(), LET_GO).await.map_err(failed)? {
-        return Err("its books are held by somebody".to_owned().into());
-    }
-    let aside = old.put_aside(settings).await?;
-    let left = |why: String| Failed {
-        why: format!("{why}\nsay duet tenant resume; what was left is kept as {aside}"),
-        left: true,
+    let kept = match old.leave(settings).await {
+        Ok(kept) => format!("what was left is kept as {kept}"),
+        Err(why) => format!("what was left could not be closed, and nobody is to use it: {why}"),
     };
-    let now = known.change(&switching, Tenant { state: State::Active, ..switching.clone() }).await.map_err(left)?;
-    Ok(format!("{told}\n{} is served from {}; what was left is kept as {aside}", now.host, now.place))
+    let now = known.change(switching, Tenant { state: State::Active, ..switching.clone() }).await;
+    let now =
+        now.map_err(|why| format!("{why}\nthe books are in {}; {kept}; say duet tenant resume", switching.place))?;
+    Ok(format!("{told}\n{} is served from {}; {kept}", now.host, now.place))
 }
 
 /// The keys of a tenant, wherever they are kept.
