@@ -16,6 +16,15 @@ const PASSWORD: &str = "the first user of a tenant";
 const EMAIL: &str = "first@example.test";
 const ADMIN_KEY: &str = "fb0d5b7c6f1f4c0f9e1b2a3d4c5e6f708192a3b4";
 
+/// Says that it is over, also where something fails: who goes on until then would go on for ever.
+struct Over<'o>(&'o AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Servers of one catalogue, and the clusters that their tenants are in.
 struct Farm {
     servers: Vec<Server>,
@@ -156,6 +165,7 @@ fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
     let keepers: Vec<Bookkeeper> = hosts.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
     let over = AtomicBool::new(false);
     let (written, read) = std::thread::scope(|scope| {
+        let ends = Over(&over);
         let writing: Vec<_> = keepers
             .iter()
             .map(|keeper| {
@@ -219,7 +229,7 @@ fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
         }
         // And one of them back again.
         done(&farm.servers[0].command(&["tenant", "move", &hosts[0], "--to", "north"], ""));
-        over.store(true, Ordering::Relaxed);
+        drop(ends);
         let written: Vec<Vec<String>> = writing.into_iter().map(|one| one.join().expect("it writes")).collect();
         let read: Vec<u64> = reading.into_iter().map(|one| one.join().expect("it reads")).collect();
         (written, read)

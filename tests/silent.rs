@@ -29,6 +29,7 @@ const BESIDE: &[(&str, &str)] = &[
     ("crates/books/src/strength.rs", "passwords"),
     ("crates/ledger-core/src/fingerprint.rs", "what a request is known by"),
     ("crates/ledger-core/src/ledger/caller.rs", "who comes, from where, and until when"),
+    ("crates/ledger-core/src/ledger/elsewhere.rs", "how much of the books a standby must have to answer"),
     ("crates/ledger-core/src/ledger/joining.rs", "names of people"),
     ("crates/ledger-core/src/resource/named.rs", "what the records of examples are called"),
     ("crates/ledger-core/src/resource/registry.rs", "the places of keys"),

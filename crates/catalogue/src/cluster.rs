@@ -145,14 +145,21 @@ impl Cluster {
     }
 }
 
-/// Ends all connections to a database, and waits until they are gone.
+/// Ends the connections that there are to a database, and waits until they are gone. Whoever comes meanwhile comes to what it is
+/// now.
 async fn send_away(link: &Link, name: &str) -> Result<(), DbErr> {
+    let ask = async |sql: &str, values: Vec<Value>| {
+        let asked =
+            Statement { sql: sql.into(), values: Some(sea_orm::Values(values)), db_backend: DbBackend::Postgres };
+        let found = link.query(asked).await?.column::<i64>()?;
+        Ok::<_, DbErr>(found.into_iter().next().unwrap_or_default())
+    };
+    // Before this moment they came.
+    let now = ask("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS bigint)", Vec::new()).await?;
+    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1 \
+               AND pid <> pg_backend_pid() AND CAST(EXTRACT(EPOCH FROM backend_start) * 1000000 AS bigint) <= $2";
     for _ in 0..GONE {
-        let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
-        let values = Some(sea_orm::Values(vec![Value::from(name)]));
-        let asked = Statement { sql: sql.into(), values, db_backend: DbBackend::Postgres };
-        let there = link.query(asked).await?.column::<i64>()?.pop().unwrap_or_default();
-        if there == 0 {
+        if ask(sql, vec![Value::from(name), Value::from(now)]).await? == 0 {
             return Ok(());
         }
         tokio::time::sleep(LOOK).await;

@@ -3,7 +3,7 @@
 use crate::lean::Lean;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Order, Query};
 use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, QueryResult, Statement, TransactionTrait, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// As many rows as are read at once.
 const PORTION: u64 = 500;
@@ -97,7 +97,7 @@ pub(crate) async fn copy(
     let mut written = over.columns.clone();
     written.extend(over.sealed.then(|| "seal".to_owned()));
     let mut walk = Walk::along(table, &over.columns, &over.key);
-    let mut done = 0;
+    let (mut tree, mut done) = (Tree::of(&written), 0);
     progress(table, 0, over.count);
     let mut ended = false;
     while !ended {
@@ -123,12 +123,55 @@ pub(crate) async fn copy(
                 rows.push(values.chain(seal.map(|seal| Ok(seal.into()))).collect::<Result<Vec<Value>, _>>()?);
             }
             done += i64::try_from(rows.len()).map_err(|error| DbErr::Custom(error.to_string()))?;
-            insert(&transaction, table, &written, rows).await?;
+            match &mut tree {
+                None => insert(&transaction, table, &written, rows).await?,
+                Some(tree) => {
+                    tree.waiting.extend(rows);
+                    while let Some(ready) = tree.ready() {
+                        insert(&transaction, table, &written, ready).await?;
+                    }
+                }
+            }
             progress(table, done, over.count);
+        }
+        // Whoever waits still has a parent that is not there: the engine says which.
+        if ended && let Some(tree) = &mut tree {
+            insert(&transaction, table, &written, std::mem::take(&mut tree.waiting)).await?;
         }
         transaction.commit().await?;
     }
     Ok(done)
+}
+
+/// Rows of which some lie below others of their table: a parent goes first, whatever the order of the keys.
+struct Tree {
+    /// The places of the company, of the row's own identifier, and of its parent's.
+    places: [usize; 3],
+    there: HashSet<String>,
+    waiting: Vec<Vec<Value>>,
+}
+
+impl Tree {
+    /// Nothing where no row lies below another.
+    fn of(columns: &[String]) -> Option<Self> {
+        let place = |name: &str| columns.iter().position(|column| column == name);
+        let places = [place("business_id")?, place("id")?, place("parent_id")?];
+        Some(Self { places, there: HashSet::new(), waiting: Vec::new() })
+    }
+
+    /// Those of who waits that can go, once their parents are there.
+    fn ready(&mut self) -> Option<Vec<Vec<Value>>> {
+        let [company, id, parent] = self.places;
+        let key = |row: &[Value], place: usize| format!("{:?} {:?}", row[company], row[place]);
+        let goes = |row: &Vec<Value>, there: &HashSet<String>| {
+            row[parent] == row[parent].as_null() || there.contains(&key(row, parent))
+        };
+        let all = std::mem::take(&mut self.waiting);
+        let (ready, waiting): (Vec<_>, Vec<_>) = all.into_iter().partition(|row| goes(row, &self.there));
+        self.waiting = waiting;
+        self.there.extend(ready.iter().map(|row| key(row, id)));
+        (!ready.is_empty()).then_some(ready)
+    }
 }
 
 /// A row of before as the new books keep it.

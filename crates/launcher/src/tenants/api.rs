@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
 
 /// As much as anybody has to say here.
 const LONGEST: usize = 16 << 10;
@@ -66,7 +67,12 @@ impl Api {
 
     pub(crate) async fn answer(self: Arc<Self>, request: Request) -> Response {
         // In a task of its own: a client that hangs up leaves nothing half done.
-        let done = tokio::spawn(self.answered(request)).await;
+        let (tell, told) = oneshot::channel();
+        let asked = async move {
+            let _gone = tell.send(self.answered(request).await);
+        };
+        drop(supervise::once("what an administrator asks for", asked));
+        let done = told.await;
         let broke_down = |_| refused(StatusCode::INTERNAL_SERVER_ERROR, "it broke down; see the log of the server");
         let (status, body) = match done.unwrap_or_else(broke_down) {
             Ok((status, value)) => (status, value),
