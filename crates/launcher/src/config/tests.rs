@@ -463,11 +463,15 @@ fn what_needs_a_restart_is_named() {
             "Link" => "https://docs.example/move",
             _ => "gone",
         },
-        "ConnectionStrings:Default" => "sqlite:other",
+        "ConnectionStrings:Default" => "postgres://duet@127.0.0.1/other",
+        "Database:Replicas" => "postgres://duet@127.0.0.1:1/other",
+        "Cloud:Catalogue" => "sqlite:other",
+        "Cloud:Clusters" => "north=postgres://duet@127.0.0.1/postgres",
+        "Cloud:Admin:Listen" => "127.0.0.1:9998",
         "Database:AutoMigrate" | "Compare:Enabled" | "Webhooks:Enabled" | "Telemetry:Traces" | "Telemetry:Logs" => {
             "false"
         }
-        "JwtSettings:Secret" | "Security:MasterKey" => SECRET,
+        "JwtSettings:Secret" | "Security:MasterKey" | "Cloud:Admin:Key" => SECRET,
         "Metrics:Enabled" => "true",
         "Metrics:Listen" => "127.0.0.1:9999",
         "Telemetry:Endpoint" => "http://127.0.0.1:4318",
@@ -492,19 +496,25 @@ fn what_needs_a_restart_is_named() {
         "Compare:Enabled",
         "Compare:Users",
         "Cloud:Tenant",
+        "Cloud:Clusters",
         "Cloud:MostOpen",
         "Cloud:Idle",
     ];
     // One does not go without the other.
     let pair = ["Server:Tls:Certificate", "Server:Tls:Key"];
+    let of_postgres = ["ConnectionStrings:Default", "Database:Replicas"];
     let old = custom("{}", &[], &[]).unwrap();
     for key in KEYS.iter() {
-        let changed = if pair.contains(&key.name) { pair.to_vec() } else { vec![key.name] };
+        let changed = match key.name {
+            name if pair.contains(&name) => pair.to_vec(),
+            "Database:Replicas" => of_postgres.to_vec(),
+            name => vec![name],
+        };
         let overrides: Vec<(&str, &str)> = changed.iter().map(|name| (*name, other(name))).collect();
         let new = custom("{}", &[], &overrides).unwrap();
         assert_ne!(old.settings, new.settings, "{}", key.name);
         let expected = match key.name {
-            "Data" => vec!["ConnectionStrings:Default", "Data"],
+            "Data" => vec!["Cloud:Catalogue", "ConnectionStrings:Default", "Data"],
             name if live.contains(&name) || name.starts_with("Dialects:") => vec![],
             _ => changed,
         };
