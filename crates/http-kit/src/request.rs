@@ -10,6 +10,7 @@ use ledger_core::access::Proved;
 use ledger_core::cx::Expectation;
 use ledger_core::error::Error;
 use ledger_core::quoting::quoted;
+use ledger_core::resource::list::LAST_PLACE;
 use ledger_core::resource::operation::Verb;
 use std::cmp::Reverse;
 use std::net::IpAddr;
@@ -212,7 +213,7 @@ pub(crate) fn asks_for_texts(headers: &HeaderMap) -> Result<bool, Failure> {
 pub(crate) fn at_least(headers: &HeaderMap) -> Result<Option<i64>, Failure> {
     let Some(said) = single(headers, &AT_LEAST_SEQUENCE)? else { return Ok(None) };
     let is_whole = !said.is_empty() && said.bytes().all(|byte| byte.is_ascii_digit());
-    let sequence = said.parse().ok().filter(|_| is_whole);
+    let sequence = said.parse().ok().filter(|sequence| is_whole && *sequence <= LAST_PLACE);
     let why = "must be the X-Ledger-Sequence of an answer, a whole number";
     sequence.map(Some).ok_or_else(|| Error::field(display_name(&AT_LEAST_SEQUENCE), why).into())
 }
@@ -348,7 +349,7 @@ mod tests {
             at_least(&said).map_err(|failure| failure.status.as_u16())
         };
         assert_eq!((asked(&[]), asked(&["0"]), asked(&["42"])), (Ok(None), Ok(Some(0)), Ok(Some(42))));
-        for bad in ["", "-1", "+1", "1.0", "1 ", "soon", "9223372036854775808"] {
+        for bad in ["", "-1", "+1", "1.0", "1 ", "soon", "9007199254740992", "9223372036854775808"] {
             assert_eq!(asked(&[bad]), Err(400), "{bad:?}");
         }
         assert_eq!(asked(&["1", "2"]), Err(400));

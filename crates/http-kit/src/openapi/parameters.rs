@@ -116,7 +116,7 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
 fn at_least_sequence() -> Parameter {
     let about = "The `X-Ledger-Sequence` of an earlier answer, to be answered with no less than was known then: whoever wrote \
                  reads what they wrote, whichever copy of the books answers. More than any answer said is refused (400).";
-    let sequence = json!({"type": "integer", "format": "int64", "minimum": 0});
+    let sequence = json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": LAST_PLACE});
     header_parameter("X-At-Least-Sequence", about, sequence)
 }
 
