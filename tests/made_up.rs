@@ -30,14 +30,16 @@ fn holds(engine: Engine, dialect: Dialect) {
     let seconds = std::env::var("DUET_MADE_UP_SECONDS").unwrap_or_else(|_| SECONDS.into());
     let seconds: u32 = seconds.parse().expect("DUET_MADE_UP_SECONDS is a number");
     let letter = format!("{dialect:?}").to_lowercase();
-    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("../openapi/schemathesis.toml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../openapi");
+    let (config, hooks) = (folder.join("schemathesis.toml"), folder.join("schemathesis_hooks.py"));
     // What comes last has a time of its own: it would have none where those before it take all of it.
     for (phases, seconds) in [("examples,coverage,fuzzing", seconds / 2), ("stateful", seconds / 2)] {
         let mut asking = Command::new(&program);
         asking.arg("--config-file").arg(&config).args(["--no-color", "run"]);
         asking.arg(format!("http://{}/swagger/{letter}/swagger.json", server.address));
         asking.args(["--phases", phases, "--max-time", &seconds.to_string(), "--seed", "1", "--workers", "1"]);
-        asking.current_dir(&server.folder).env("DUET_TOKEN", server.token()).env("DUET_BUSINESS", &company.id);
+        asking.current_dir(&server.folder).env("SCHEMATHESIS_HOOKS", &hooks);
+        asking.env("DUET_TOKEN", server.token()).env("DUET_BUSINESS", &company.id);
         let done = asking.output().expect("it starts");
         let said = [done.stdout, done.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         let (_, found) = said.split_once("= FAILURES =").unwrap_or(("", &said));
