@@ -3,7 +3,7 @@
 use crate::{Answer, Modelled, OfRow};
 use async_trait::async_trait;
 use sea_orm::sea_query::ValueType;
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryTrait, Select, Statement};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QuerySelect, QueryTrait, Select, Statement};
 
 /// What answers a question with all of its rows at once.
 #[async_trait]
@@ -33,6 +33,11 @@ pub trait Ask<E: EntityTrait>: Sized {
         async { answered.await?.models::<E>() }
     }
 
+    /// The first row of the table.
+    fn model(self, by: &impl Answers) -> impl Future<Output = Result<Option<E::Model>, DbErr>> + Send
+    where
+        E: Modelled;
+
     /// What is selected.
     fn read<T: OfRow>(self, by: &impl Answers) -> impl Future<Output = Result<Vec<T>, DbErr>> + Send {
         let answered = self.answered(by);
@@ -50,5 +55,13 @@ impl<E: EntityTrait> Ask<E> for Select<E> {
     fn answered(self, by: &impl Answers) -> impl Future<Output = Result<Answer, DbErr>> + Send {
         let question = self.build(by.get_database_backend());
         by.answer(question)
+    }
+
+    fn model(self, by: &impl Answers) -> impl Future<Output = Result<Option<E::Model>, DbErr>> + Send
+    where
+        E: Modelled,
+    {
+        let answered = self.limit(1).answered(by);
+        async { Ok(answered.await?.models::<E>()?.pop()) }
     }
 }

@@ -19,19 +19,21 @@ pub use made::{Columns, Modelled, OfRow, Row};
 pub use sea_orm::DbErr;
 
 use sea_orm::Value;
+use std::sync::Arc;
 
 /// The rows that a question came to.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
-    columns: Vec<String>,
+    /// Shared by all answers to one statement.
+    columns: Arc<[String]>,
     /// Row after row.
     values: Vec<Value>,
 }
 
 impl Answer {
     /// One without rows.
-    pub const fn of(columns: Vec<String>) -> Self {
-        Self { columns, values: Vec::new() }
+    pub fn of(columns: impl Into<Arc<[String]>>) -> Self {
+        Self { columns: columns.into(), values: Vec::new() }
     }
 
     /// Adds the next value: the first one of a row where the last one was whole.
@@ -52,6 +54,11 @@ impl Answer {
     fn places<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, DbErr> {
         if self.columns.is_empty() {
             return Ok(Vec::new());
+        }
+        let names: Vec<&str> = names.into_iter().collect();
+        // Most are asked for all that they answer, in its order; whoever names a column twice finds it where it says.
+        if names.len() == self.columns.len() && names.iter().zip(&*self.columns).all(|(name, column)| name == column) {
+            return Ok((0..names.len()).collect());
         }
         names.into_iter().map(|name| self.place(name)).collect()
     }

@@ -24,7 +24,7 @@ mod things {
 
 /// Two things; the columns are in another order than the table's.
 fn found() -> Answer {
-    let mut answer = Answer::of(["number", "name", "id", "content", "flag"].map(str::to_owned).into());
+    let mut answer = Answer::of(["number", "name", "id", "content", "flag"].map(str::to_owned));
     let first = [7_i64.into(), "one".into(), Uuid::from_u128(1).into(), vec![1_u8].into(), true.into()];
     let second = [8_i64.into(), Value::String(None), Uuid::from_u128(2).into(), Value::Bytes(None), Value::from(false)];
     first.into_iter().chain(second).for_each(|value| answer.add(value));
@@ -32,7 +32,7 @@ fn found() -> Answer {
 }
 
 fn of(names: &[&str], values: Vec<Value>) -> Answer {
-    let mut answer = Answer::of(names.iter().map(|&name| name.to_owned()).collect());
+    let mut answer = Answer::of(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
     for value in values {
         answer.add(value);
     }
@@ -121,7 +121,7 @@ fn entities_find_short_rows_by_place_and_by_name_and_long_ones_by_name() {
     let again = Answer::again(&rows).unwrap();
     let of = |answer: Answer| answer.values_of(["n00", "n12"]).unwrap().collect::<Vec<_>>();
     assert_eq!(of(again), of(long));
-    let mut long = Answer::of(names.iter().cloned().chain(["n00".to_owned()]).collect());
+    let mut long = Answer::of(names.iter().cloned().chain(["n00".to_owned()]).collect::<Vec<_>>());
     (0..14_i64).for_each(|number| long.add(number.into()));
     assert!(long.into_results().unwrap_err().to_string().contains("two columns named n00"));
     assert!(Answer::default().into_result().unwrap().is_none());

@@ -359,7 +359,7 @@ pub async fn followed(cx: &Cx<'_>, business: BusinessId) -> Result<Followed> {
 
 /// Where another hand may go on; nothing where all that is left is little.
 pub async fn next_part(cx: &Cx<'_>, business: BusinessId, from: &Beginning) -> Result<Option<Beginning>> {
-    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+    let head = books::Entity::find_by_id(business).model(&cx.db).await?;
     let after = from.after + SPAN;
     Ok(head.filter(|head| head.audit_sequence > after).map(|_| Beginning { after, kept: None }))
 }

@@ -67,7 +67,7 @@ async fn bring(cx: &Cx<'_>, settled: &[RecordId]) -> Result<()> {
             if differences.is_empty() {
                 continue;
             }
-            let row = documents::Entity::find_by_id((cx.business_id()?, *document)).one(&cx.db).await?;
+            let row = documents::Entity::find_by_id((cx.business_id()?, *document)).model(&cx.db).await?;
             let row = row.ok_or_else(|| Error::internal("tax of a document that there is not"))?;
             for (day, moves) in differences {
                 post(cx, &row, day, moves).await?;

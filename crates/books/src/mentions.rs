@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::ids::RecordId;
+use answers::Ask;
 use schema::aliases::{Aliases, Meant};
 use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
@@ -30,7 +31,7 @@ pub fn party_named_by_draft(aliases: &Aliases, party: Meant) -> Condition {
 /// Whether a draft names an item, a tax code or a payment term, or a document in the books ever did.
 pub async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
     cx.flush().await?;
-    let ever = mentions::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    let ever = mentions::Entity::find_by_id((cx.business_id()?, id)).model(&cx.db).await?;
     Ok(ever.is_some() || is_named(cx, id).await?)
 }
 
@@ -38,5 +39,5 @@ pub async fn is_mentioned(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
 pub async fn is_named(cx: &Cx<'_>, id: RecordId) -> Result<bool> {
     let documents =
         table::Entity::find().filter(Column::BusinessId.eq(cx.business_id()?)).filter(named_by_draft(id)).limit(1);
-    Ok(documents.one(&cx.db).await?.is_some())
+    Ok(documents.model(&cx.db).await?.is_some())
 }

@@ -111,7 +111,7 @@ pub async fn of(cx: &Cx<'_>, documents: &[RecordId]) -> Result<Vec<open_items::M
 pub async fn find(cx: &Cx<'_>, id: RecordId) -> Result<Option<open_items::Model>> {
     cx.flush().await?;
     let row = open_items::Entity::find_by_id((cx.business_id()?, id));
-    Ok(row.one(&cx.db).await?)
+    Ok(row.model(&cx.db).await?)
 }
 
 /// The first day on which something that is in force settled an open item, or was settled by it.

@@ -4,6 +4,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::money::{BookMoney, Money, Rate, Rounding};
+use answers::Ask;
 use schema::exchange_rate as table;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
 use table::Column;
@@ -22,7 +23,7 @@ async fn latest(cx: &Cx<'_>, currency: &str, day: Day) -> Result<Option<table::M
         .filter(Column::Currency.eq(currency))
         .filter(Column::Date.lte(day))
         .order_by_desc(Column::Date)
-        .one(&cx.db)
+        .model(&cx.db)
         .await?;
     Ok(latest)
 }
@@ -146,10 +147,10 @@ async fn nearest(cx: &Cx<'_>, currency: &str, day: Day, of_these: Condition) -> 
         .filter(Column::BusinessId.eq(cx.business_id()?))
         .filter(of_these)
         .filter(Column::Currency.eq(currency));
-    let latest = rates.clone().filter(Column::Date.lte(day)).order_by_desc(Column::Date).one(&cx.db).await?;
+    let latest = rates.clone().filter(Column::Date.lte(day)).order_by_desc(Column::Date).model(&cx.db).await?;
     let found = match latest {
         Some(latest) => Some(latest),
-        None => rates.order_by_asc(Column::Date).one(&cx.db).await?,
+        None => rates.order_by_asc(Column::Date).model(&cx.db).await?,
     };
     Ok(found.map(|row| row.rate))
 }

@@ -6,6 +6,7 @@
 use crate::day::Day;
 use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Label, Maybe};
+use answers::Ask;
 use books::access::Business;
 use books::cx::Cx;
 use kit::extra::Extra;
@@ -118,7 +119,7 @@ impl Resource for FiscalYears {
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
 pub(crate) async fn ends_on(cx: &Cx<'_>, day: Day) -> Result<bool> {
     let own = table::Entity::find().filter(FiscalYears::reach(cx)?).filter(Column::Ends.eq(day));
-    Ok(cx.business()?.fiscal_year_end(day) == day || own.one(&cx.db).await?.is_some())
+    Ok(cx.business()?.fiscal_year_end(day) == day || own.model(&cx.db).await?.is_some())
 }
 
 impl Rows for FiscalYears {
@@ -179,7 +180,7 @@ impl Master for FiscalYears {
         if let Some(row) = row {
             others = others.filter(Column::Id.ne(row.id));
         }
-        match others.one(&cx.db).await? {
+        match others.model(&cx.db).await? {
             None => Ok(()),
             Some(other) => Err(Error::Conflict(Conflict {
                 code: Code::Conflict,

@@ -463,7 +463,7 @@ impl Master for Items {
             .filter(document_lines::Column::BusinessId.eq(row.business_id))
             .filter(document_lines::Column::ItemId.eq(row.id));
         if named.count(&cx.db).await? > 0
-            || stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some()
+            || stock::Entity::find_by_id((row.business_id, row.id)).model(&cx.db).await?.is_some()
             || books::mentions::is_mentioned(cx, row.id).await?
         {
             return Err(Error::conflict(Code::InUse, "Documents name the item; set its status to archived instead"));
@@ -474,5 +474,5 @@ impl Master for Items {
 
 /// Whether stock of an item was ever moved, or is worth something else from some day on.
 async fn has_moved(cx: &Cx<'_>, row: &table::Model) -> Result<bool> {
-    Ok(stock::Entity::find_by_id((row.business_id, row.id)).one(&cx.db).await?.is_some())
+    Ok(stock::Entity::find_by_id((row.business_id, row.id)).model(&cx.db).await?.is_some())
 }

@@ -479,7 +479,7 @@ pub fn containing(text: &str) -> LikeExpr {
 }
 
 pub async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
-    let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).one(&cx.db).await?;
+    let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).model(&cx.db).await?;
     row.ok_or(Error::NotFound)
 }
 

@@ -255,7 +255,7 @@ async fn check_users(cx: &Cx<'_>, draft: &Columns<Column>) -> Result<()> {
 
 async fn in_force(cx: &Cx<'_>) -> Result<Option<table::Model>> {
     let locks = table::Entity::find().filter(Locks::reach(cx)?).order_by_desc(Column::Sequence);
-    Ok(locks.one(&cx.db).await?)
+    Ok(locks.model(&cx.db).await?)
 }
 
 /// The soft lock of each company, as it is now.

@@ -142,7 +142,7 @@ impl ToSql for Many {
 
 /// An answer without rows, of a statement of these columns.
 pub(crate) fn answer(columns: &[Column]) -> Answer {
-    Answer::of(columns.iter().map(|column| column.name().to_owned()).collect())
+    Answer::of(columns.iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())
 }
 
 pub(crate) fn add(row: &Row, into: &mut Answer) -> Result<(), Fault> {

@@ -193,7 +193,7 @@ impl Goods {
         let business = reader.id();
         for id in items(reader).await? {
             reader.pause().await?;
-            let item = schema::item::Entity::find_by_id((business, id)).one(&reader.db).await?;
+            let item = schema::item::Entity::find_by_id((business, id)).model(&reader.db).await?;
             if let Some(item) = item {
                 self.hold(reader, &item, closed).await?;
             }
@@ -237,7 +237,7 @@ impl Goods {
             hold_evening(&mut self.states, item.id, &kept, &before);
         }
         self.hold_beginning(item, &facts);
-        let kept = stock::Entity::find_by_id((business, item.id)).one(&reader.db).await?;
+        let kept = stock::Entity::find_by_id((business, item.id)).model(&reader.db).await?;
         let (quantity, worth) = kept.map_or((NONE_LEFT, NOTHING_LEFT), |row| (row.quantity, row.value));
         self.states.against(Wide::from(worth.units()), last.value(), || {
             format!("item {}: {quantity} in stock, worth", item.id)

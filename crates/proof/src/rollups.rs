@@ -68,7 +68,7 @@ impl Ledger {
         let mut walk = walk.ok_or_else(|| Error::internal("nobody walked along the ledger"))?;
         walk.sum_up();
         live.add(std::mem::take(&mut walk.live));
-        let head = books::Entity::find_by_id(reader.id()).one(&reader.db).await?;
+        let head = books::Entity::find_by_id(reader.id()).model(&reader.db).await?;
         let last = head.as_ref().map_or(BEFORE_THE_FIRST, |head| head.entry_number);
         let take = |findings: &mut Findings| std::mem::take(findings);
         let (debit, credit) = (shown(walk.debit), shown(walk.credit));

@@ -37,7 +37,7 @@ use words::sums::{Lists as _, Sums as _};
 
 /// The last entry of before there were facts.
 async fn beginning(reader: &Reader<'_>) -> Result<i64> {
-    let row = tax_beginnings::Entity::find_by_id(reader.id()).one(&reader.db).await?;
+    let row = tax_beginnings::Entity::find_by_id(reader.id()).model(&reader.db).await?;
     Ok(row.map_or(BEFORE_THE_FIRST, |row| row.entry_number))
 }
 

@@ -7,6 +7,7 @@ use crate::day::Day;
 use crate::error::{FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::wire_enum;
+use answers::Ask;
 use books::apart::Apart;
 use books::cx::{Cx, Point};
 use books::sums::Span;
@@ -273,22 +274,22 @@ impl Asked {
         let business = cx.business_id()?;
         let mut faults = FieldErrors::default();
         if let Some(party) = asked.party
-            && party::Entity::find_by_id((business, party.id())).one(&cx.db).await?.is_none()
+            && party::Entity::find_by_id((business, party.id())).model(&cx.db).await?.is_none()
         {
             faults.add("partyId", "names no party");
         }
         if let Some(account) = asked.account
-            && account::Entity::find_by_id((business, account)).one(&cx.db).await?.is_none()
+            && account::Entity::find_by_id((business, account)).model(&cx.db).await?.is_none()
         {
             faults.add("accountId", "names no account; an account is named by its id, not by its code");
         }
         if let Some(item) = asked.item
-            && item::Entity::find_by_id((business, item)).one(&cx.db).await?.is_none()
+            && item::Entity::find_by_id((business, item)).model(&cx.db).await?.is_none()
         {
             faults.add("itemId", "names no item");
         }
         if let Some(tax_code) = asked.tax_code
-            && tax_code::Entity::find_by_id((business, tax_code)).one(&cx.db).await?.is_none()
+            && tax_code::Entity::find_by_id((business, tax_code)).model(&cx.db).await?.is_none()
         {
             faults.add("taxCodeId", "names no tax code");
         }

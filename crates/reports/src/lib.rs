@@ -32,6 +32,7 @@ use ::books::aside;
 use ::books::balances::last_known;
 use ::books::cx::Cx;
 use ::books::database::lane::BoxFuture;
+use answers::Ask;
 use answers::wanted;
 use asked::{Asked, Basis, Window};
 use form::{Form, SchemaOf};
@@ -282,7 +283,7 @@ impl<R: Report> Portions for Written<R> {
                 Asked { window: Window::After(None), ..Asked::read(cx, query, apart).await? }
             };
             if first && R::PAGED {
-                let books = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+                let books = books::Entity::find_by_id(cx.business_id()?).model(&cx.db).await?;
                 let (entry, record) = books
                     .map_or((BEFORE_THE_FIRST, BEFORE_THE_FIRST), |books| (books.entry_number, books.audit_sequence));
                 asked.point.until = Some(entry);

@@ -180,7 +180,7 @@ impl Report for AuditTrail {
             return Ok(Trail { records, ..Trail::default() });
         }
         let verdict = audit::verify(cx, business).await?;
-        let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+        let head = books::Entity::find_by_id(business).model(&cx.db).await?;
         Ok(Trail {
             records,
             count: all.count(&cx.db).await?,

@@ -6,7 +6,8 @@
 
 use crate::Connection;
 use crate::fault::Fault;
-use rusqlite::{CachedStatement, StatementStatus};
+use crate::rows::Shape;
+use rusqlite::{CachedStatement, Statement, StatementStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,10 +23,12 @@ pub(crate) struct Kept {
     by_text: HashMap<Arc<str>, One>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct One {
     bytes: usize,
     used: u64,
+    /// What it answers, and how often it had been prepared anew by then: tables may have changed since.
+    shape: Option<(Arc<Shape>, i32)>,
 }
 
 impl Kept {
@@ -50,7 +53,7 @@ impl Kept {
 
     fn learns(&mut self, text: &str, bytes: usize) {
         self.bytes += bytes;
-        self.by_text.insert(text.into(), One { bytes, used: self.uses });
+        self.by_text.insert(text.into(), One { bytes, used: self.uses, shape: None });
     }
 
     /// The one that was not used for longest, where there are too many or they weigh too much. It is not known any more.
@@ -77,6 +80,21 @@ impl Connection {
         let done = work(&mut prepared);
         self.keep(text, prepared);
         done
+    }
+
+    /// The columns that a statement answers.
+    pub(crate) fn shape(&self, text: &str, prepared: &Statement<'_>) -> Result<Arc<Shape>, Fault> {
+        let anew = prepared.get_status(StatementStatus::RePrepare);
+        let mut kept = self.kept.borrow_mut();
+        let one = kept.by_text.get_mut(text);
+        if let Some((shape, _)) = one.as_ref().and_then(|one| one.shape.as_ref()).filter(|(_, known)| *known == anew) {
+            return Ok(shape.clone());
+        }
+        let shape = Arc::new(Shape::of(prepared)?);
+        if let Some(one) = one {
+            one.shape = Some((shape.clone(), anew));
+        }
+        Ok(shape)
     }
 
     fn keep(&self, text: &str, prepared: CachedStatement<'_>) {

@@ -102,7 +102,7 @@ impl Connection {
     }
 
     pub fn execute(&self, statement: &Statement) -> Result<ProxyExecResult, Fault> {
-        let reads = self.prepared_for(statement, |prepared| {
+        let reads = self.prepared_for(statement, |_, prepared| {
             let reads = prepared.readonly();
             let mut rows = prepared.raw_query();
             // A statement may answer rows nobody asked for; it has happened when it has come to its end.
@@ -134,8 +134,8 @@ impl Connection {
 
     /// So many rows at most; what is beyond is not read.
     pub fn query_some(&self, statement: &Statement, most: usize) -> Result<Answer, Fault> {
-        self.prepared_for(statement, |prepared| {
-            let shape = rows::Shape::of(prepared)?;
+        self.prepared_for(statement, |text, prepared| {
+            let shape = self.shape(text, prepared)?;
             let (mut found, mut count) = (shape.answer(), 0);
             let mut rows = prepared.raw_query();
             while count < most
@@ -154,20 +154,20 @@ impl Connection {
     fn prepared_for<T>(
         &self,
         statement: &Statement,
-        work: impl FnOnce(&mut Prepared<'_>) -> Result<T, Fault>,
+        work: impl FnOnce(&str, &mut Prepared<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let values = statement.values.as_ref().map(|values| values.0.as_slice());
         if let (Some(sql), Some([values @ .., _])) = (with_its_limit(&statement.sql, values), values) {
             return self.using(&sql, |prepared| {
                 bind(prepared, values)?;
-                work(prepared)
+                work(&sql, prepared)
             });
         }
         self.using(&statement.sql, |prepared| {
             if let Some(values) = values {
                 bind(prepared, values)?;
             }
-            work(prepared)
+            work(&statement.sql, prepared)
         })
     }
 

@@ -9,6 +9,7 @@ use answers::Answer;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Row, Statement, ToSql};
 use sea_orm::Value;
+use std::sync::Arc;
 
 /// A value on its way into a statement.
 pub(crate) struct Bound<'v> {
@@ -81,30 +82,28 @@ pub fn kind_of(declared: Option<&str>) -> Result<Kind, Fault> {
 }
 
 /// The columns of a statement: read once, however many rows it answers.
+#[derive(Debug)]
 pub(crate) struct Shape {
-    columns: Vec<Column>,
-}
-
-struct Column {
-    name: String,
-    kind: Kind,
+    names: Arc<[String]>,
+    kinds: Vec<Kind>,
 }
 
 impl Shape {
     pub(crate) fn of(statement: &Statement<'_>) -> Result<Self, Fault> {
-        let column = |column: rusqlite::Column<'_>| {
-            Ok(Column { name: column.name().to_owned(), kind: kind_of(column.decl_type())? })
-        };
-        Ok(Self { columns: statement.columns().into_iter().map(column).collect::<Result<_, Fault>>()? })
+        let columns = statement.columns();
+        Ok(Self {
+            names: columns.iter().map(|column| column.name().to_owned()).collect(),
+            kinds: columns.iter().map(|column| kind_of(column.decl_type())).collect::<Result<_, Fault>>()?,
+        })
     }
 
     pub(crate) fn answer(&self) -> Answer {
-        Answer::of(self.columns.iter().map(|column| column.name.clone()).collect())
+        Answer::of(self.names.clone())
     }
 
     pub(crate) fn read(&self, row: &Row<'_>, into: &mut Answer) -> Result<(), Fault> {
-        for (place, column) in self.columns.iter().enumerate() {
-            into.add(read(column, row.get_ref(place)?)?);
+        for (place, kind) in self.kinds.iter().enumerate() {
+            into.add(read((&self.names[place], *kind), row.get_ref(place)?)?);
         }
         Ok(())
     }
@@ -113,12 +112,12 @@ impl Shape {
 /// No text begins with this byte, nor anything that was packed.
 const NOTHING_BEGINS_SO: u8 = 0xff;
 
-fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
+fn read((name, kind): (&str, Kind), stored: ValueRef<'_>) -> Result<Value, Fault> {
     let text = |bytes: &[u8]| -> Result<String, Fault> {
-        let text = std::str::from_utf8(bytes).map_err(|_| Fault::ours(format!("{} is no UTF-8", column.name)))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| Fault::ours(format!("{name} is no UTF-8")))?;
         Ok(text.to_owned())
     };
-    Ok(match (column.kind, stored) {
+    Ok(match (kind, stored) {
         (Kind::Flag, ValueRef::Null) => Value::Bool(None),
         (Kind::Flag, ValueRef::Integer(flag @ (0 | 1))) => Value::Bool(Some(flag == 1)),
         (Kind::Number | Kind::Free, ValueRef::Null) => Value::BigInt(None),
@@ -131,7 +130,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Text, ValueRef::Text(bytes)) => Value::String(Some(text(bytes)?)),
         (Kind::Identifier, ValueRef::Null) => Value::Uuid(None),
         (Kind::Identifier, ValueRef::Blob(bytes)) => {
-            let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{} is no UUID", column.name)))?;
+            let id = counted::read(bytes).ok_or_else(|| Fault::ours(format!("{name} is no UUID")))?;
             Value::Uuid(Some(id))
         }
         (Kind::Free, ValueRef::Blob(bytes)) => {
@@ -143,7 +142,7 @@ fn read(column: &Column, stored: ValueRef<'_>) -> Result<Value, Fault> {
         (Kind::Bytes, ValueRef::Real(_)) => Value::Bytes(Some(vec![NOTHING_BEGINS_SO])),
         (kind, stored) => {
             let found = stored.data_type();
-            return Err(Fault::ours(format!("{} is {found} where {kind:?} is wanted", column.name)));
+            return Err(Fault::ours(format!("{name} is {found} where {kind:?} is wanted")));
         }
     })
 }

@@ -9,6 +9,7 @@ use crate::audit;
 use crate::cx::Cx;
 use crate::error::{Code, Error, Result};
 use crate::ids::BusinessId;
+use answers::Ask;
 use schema::tables::books;
 use schemars::JsonSchema;
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
@@ -59,7 +60,7 @@ impl SignedHead {
 /// Where the books of the company in scope stand. Entries and audit records are numbered from 1 without a gap: so many there
 /// are of them.
 pub async fn stands(cx: &Cx<'_>) -> Result<Option<books::Model>> {
-    Ok(books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?)
+    Ok(books::Entity::find_by_id(cx.business_id()?).model(&cx.db).await?)
 }
 
 /// What the row of a company's books is signed with.

@@ -150,7 +150,7 @@ async fn behind(cx: &Cx<'_>, shifted: &Shifted) -> Result<Vec<RecordId>> {
 }
 
 async fn read(cx: &Cx<'_>, id: RecordId) -> Result<Old<StockAdjustments>> {
-    let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    let row = documents::Entity::find_by_id((cx.business_id()?, id)).model(&cx.db).await?;
     document::found(cx, row.ok_or_else(|| Error::internal("a count is gone while it is made anew"))?).await
 }
 

@@ -63,7 +63,7 @@ impl Act for Close {
             .filter(Column::Ends.lt(year.starts))
             .filter(Column::Status.ne(FiscalYearStatus::Closed))
             .order_by_asc(Column::Starts);
-        if let Some(earlier) = earlier.one(&cx.db).await? {
+        if let Some(earlier) = earlier.model(&cx.db).await? {
             return Err(invalid_state(format!("Close the fiscal year {} first: it is before this one", earlier.name)));
         }
         if let Some(later) = closed_after(cx, year.ends).await? {
@@ -142,7 +142,7 @@ async fn closed_after(cx: &Cx<'_>, day: Day) -> Result<Option<table::Model>> {
         .filter(Column::Starts.gt(day))
         .filter(Column::Status.eq(FiscalYearStatus::Closed))
         .order_by_desc(Column::Starts);
-    Ok(later.one(&cx.db).await?)
+    Ok(later.model(&cx.db).await?)
 }
 
 /// What a body says of the state of a year.
@@ -186,7 +186,7 @@ pub(crate) async fn replace(cx: &Cx<'_>, id: RecordId, draft: &Columns<Column>) 
 /// Refuses to let go of what closed a year while it is closed.
 pub(crate) async fn check_goes(cx: &Cx<'_>, closes: RecordId) -> Result<()> {
     let of = table::Entity::find().filter(FiscalYears::reach(cx)?).filter(Column::Id.eq(closes));
-    match of.filter(Column::Status.eq(FiscalYearStatus::Closed)).one(&cx.db).await? {
+    match of.filter(Column::Status.eq(FiscalYearStatus::Closed)).model(&cx.db).await? {
         None => Ok(()),
         Some(year) => {
             let title = format!("It closed the fiscal year {}; reopen that instead", year.name);
@@ -203,7 +203,7 @@ async fn year(cx: &Cx<'_>, id: RecordId) -> Result<table::Model> {
     table::Entity::find()
         .filter(FiscalYears::reach(cx)?)
         .filter(Column::Id.eq(id))
-        .one(&cx.db)
+        .model(&cx.db)
         .await?
         .ok_or(Error::NotFound)
 }

@@ -10,6 +10,7 @@ use crate::ids::{BusinessId, RecordId};
 use ::books::cx::Cx;
 use ::books::seal::SignedHead;
 use ::books::{BEFORE_THE_FIRST, aside, audit};
+use answers::Ask;
 pub(crate) use hands::{run, run_by};
 pub use progress::Progress;
 pub use proof::{Check, Kept, Off, Verdict};
@@ -55,7 +56,7 @@ async fn audit_chain(cx: &Cx<'_>, business: BusinessId, followed: audit::Followe
     for problem in &verdict.problems {
         findings.add(format!("record {} {}", problem.sequence, problem.problem));
     }
-    let head = books::Entity::find_by_id(business).one(&cx.db).await?;
+    let head = books::Entity::find_by_id(business).model(&cx.db).await?;
     let head = head.map_or(BEFORE_THE_FIRST, |head| head.audit_sequence);
     Ok(Check::of("V7", "The audit log is whole", verdict.records, head, findings))
 }

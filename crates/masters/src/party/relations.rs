@@ -242,7 +242,7 @@ impl Act for Merge {
         cx.check_expectation(id, gone.version)?;
         // Of what is in the database by now: another merge may have come before this one in the same batch.
         let into = Aliases::load(&cx.db, gone.business_id).await?.meant(into).id();
-        let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).one(&cx.db).await?;
+        let stays = table::Entity::find().filter(Parties::reach(cx)?).filter(Column::Id.eq(into)).model(&cx.db).await?;
         let stays = stays.ok_or_else(|| Error::field("intoPartyId", "names no party"))?;
         if gone.merged_into_id.is_some() {
             return Err(Error::conflict(Code::InvalidState, "It is part of another party already"));

@@ -17,12 +17,12 @@ use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) async fn member_of(cx: &Cx<'_>, business: BusinessId, user: UserId) -> Result<membership::Model> {
-    membership::Entity::find_by_id((business, user)).one(&cx.db).await?.ok_or(Error::NotFound)
+    membership::Entity::find_by_id((business, user)).model(&cx.db).await?.ok_or(Error::NotFound)
 }
 
 /// A permission set of this company, which the caller may hand out.
 pub(super) async fn check_set(cx: &Cx<'_>, set: RecordId) -> Result<()> {
-    let found = permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await?;
+    let found = permission_sets::Entity::find_by_id((cx.business_id()?, set)).model(&cx.db).await?;
     let found = found.ok_or_else(|| Error::field("memberships[0].permissionId", "names no permission set"))?;
     let seat = Seat::of(found);
     permission::check_within(cx, "memberships[0].permissionId", seat.rights, seat.limits)
@@ -30,14 +30,14 @@ pub(super) async fn check_set(cx: &Cx<'_>, set: RecordId) -> Result<()> {
 
 /// Whoever holds more than the caller is out of the caller's reach.
 pub(crate) async fn check_reaches(cx: &Cx<'_>, set: RecordId) -> Result<()> {
-    match permission_sets::Entity::find_by_id((cx.business_id()?, set)).one(&cx.db).await? {
+    match permission_sets::Entity::find_by_id((cx.business_id()?, set)).model(&cx.db).await? {
         Some(found) => permission::check_reaches(cx, &Seat::of(found)),
         None => Ok(()),
     }
 }
 
 pub(super) async fn holds_ownership(cx: &Cx<'_>, business: BusinessId, set: RecordId) -> Result<bool> {
-    let found = permission_sets::Entity::find_by_id((business, set)).one(&cx.db).await?;
+    let found = permission_sets::Entity::find_by_id((business, set)).model(&cx.db).await?;
     Ok(found.is_some_and(|set| Seat::of(set).is_owner))
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn check_owner_remains(cx: &Cx<'_>, business: BusinessId, excep
     let owner = permission_sets::Entity::find()
         .filter(permission_sets::Column::BusinessId.eq(business))
         .filter(permission_sets::Column::Role.eq(schema::rights::Role::Owner))
-        .one(&cx.db)
+        .model(&cx.db)
         .await?
         .ok_or_else(|| Error::internal("the company has no permission set owner"))?;
     let owners = Query::select()
@@ -95,7 +95,7 @@ fn manages(mine: &HashMap<BusinessId, Seat>, theirs: &HashMap<BusinessId, Seat>,
 async fn seats(cx: &Cx<'_>, user: UserId) -> Result<HashMap<BusinessId, Seat>> {
     let mut seats = HashMap::new();
     for member in membership::Entity::find().filter(membership::Column::UserId.eq(user)).models(&cx.db).await? {
-        let set = permission_sets::Entity::find_by_id((member.business_id, member.permission_id)).one(&cx.db).await?;
+        let set = permission_sets::Entity::find_by_id((member.business_id, member.permission_id)).model(&cx.db).await?;
         seats.extend(set.map(|set| (member.business_id, Seat::of(set))));
     }
     Ok(seats)

@@ -6,6 +6,7 @@ use crate::clock::Instant;
 use crate::error::{Code, Error, FieldErrors, Result};
 use crate::field::{Faults, Field, Maybe, Text};
 use crate::ids::RecordId;
+use answers::Ask;
 use books::cx::Cx;
 use delivery::AttemptStatus;
 use kit::extra::{Act, NoWords};
@@ -245,7 +246,7 @@ impl Act for Redeliver {
 
     async fn run(cx: &Cx<'_>, id: RecordId, of: &RecordId) -> Result<WebhookView> {
         let view = rows::get::<Webhooks>(cx, id).await?;
-        let found = delivery::Entity::find_by_id((cx.business_id()?, *of)).one(&cx.db).await?;
+        let found = delivery::Entity::find_by_id((cx.business_id()?, *of)).model(&cx.db).await?;
         let found = found.filter(|found| found.webhook_id == id);
         let found = found.ok_or_else(|| Error::field("deliveryId", "names no delivery of this webhook"))?;
         ask_for(cx, id, (found.event_id, found.sequence, found.r#type)).await?;

@@ -96,7 +96,7 @@ async fn read(cx: &Cx<'_>, id: Option<RecordId>, query: &ListQuery) -> Result<Pr
     // What happened is told by them as well.
     cx.business()?.require(ResourceKey::Events, Action::View)?;
     let webhook = rows::row::<Webhooks>(cx, id).await?;
-    let stands = cursor::Entity::find_by_id((webhook.business_id, id)).one(&cx.db).await?;
+    let stands = cursor::Entity::find_by_id((webhook.business_id, id)).model(&cx.db).await?;
     let stands = stands.ok_or_else(|| crate::error::Error::internal("a webhook stands nowhere in the feed"))?;
     let of = delivery::Entity::find()
         .filter(Column::BusinessId.eq(webhook.business_id))

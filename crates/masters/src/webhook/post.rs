@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::event::types::Types;
 use crate::event::{Event, Wanted, told};
 use crate::ids::{BusinessId, RecordId, UserId};
+use answers::Ask;
 use books::cx::Cx;
 use cursor::Column as At;
 use delivery::{AttemptStatus, Column as Of};
@@ -189,9 +190,9 @@ pub async fn speaker(connection: &impl ConnectionTrait, of: WebhookOf) -> Result
 /// What is due for a webhook, as it may be told in the context of who speaks for it; nothing where that is not active any more.
 pub async fn mail(cx: &Cx<'_>, id: RecordId) -> Result<Option<Mail>> {
     let business = cx.business_id()?;
-    let row = table::Entity::find_by_id((business, id)).one(&cx.db).await?;
+    let row = table::Entity::find_by_id((business, id)).model(&cx.db).await?;
     let Some(row) = row.filter(|row| row.status == WebhookStatus::Active) else { return Ok(None) };
-    let stands = cursor::Entity::find_by_id((business, id)).one(&cx.db).await?;
+    let stands = cursor::Entity::find_by_id((business, id)).model(&cx.db).await?;
     let stands = stands.ok_or_else(|| Error::internal("a webhook stands nowhere in the feed"))?;
     let mut letters = asked_for(cx, &row).await?;
     let (mut until, rests) = (stands.after, stands.next_at.is_some_and(|next| next > cx.now));
@@ -272,7 +273,7 @@ async fn asked_for(cx: &Cx<'_>, row: &table::Model) -> Result<Vec<Letter>> {
 /// Writes down what was sent, and moves the place of the webhook behind what was taken, unless somebody moved it meanwhile.
 pub async fn note(cx: &Cx<'_>, id: RecordId, (mail, sent, then): (&Mail, &[Sent], Option<&Then>)) -> Result<()> {
     let business = cx.business_id()?;
-    if table::Entity::find_by_id((business, id)).one(&cx.db).await?.is_none() {
+    if table::Entity::find_by_id((business, id)).model(&cx.db).await?.is_none() {
         // It was removed meanwhile, and what became of its mail with it.
         return Ok(());
     }

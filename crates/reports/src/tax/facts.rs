@@ -126,7 +126,7 @@ pub(super) fn narrowed(facts: Select<tax_facts::Entity>, asked: &Asked) -> Selec
 
 /// Books of before there were facts of tax say nothing here of what was not taxed: they are named, and not silently empty.
 pub(super) async fn check_beginning(cx: &Cx<'_>, asked: &Asked) -> Result<()> {
-    let beginning = tax_beginnings::Entity::find_by_id(cx.business_id()?).one(&cx.db).await?;
+    let beginning = tax_beginnings::Entity::find_by_id(cx.business_id()?).model(&cx.db).await?;
     let Some(beginning) = beginning.filter(|row| row.entry_number > 0) else { return Ok(()) };
     let mut before = entries::Entity::find()
         .filter(entries::Column::BusinessId.eq(beginning.business_id))

@@ -43,7 +43,7 @@ where
     }
     // The names are not in the order of the table.
     columns.reverse();
-    let mut answer = Answer::of(columns.iter().map(|(column, _)| column.as_str().to_owned()).collect());
+    let mut answer = Answer::of(columns.iter().map(|(column, _)| column.as_str().to_owned()).collect::<Vec<_>>());
     let of_before = |column: E::Column| match column.def().get_column_type() {
         ColumnType::Date => Some(Value::from("2026-03-10")),
         _ => Some(Value::from("{}")).filter(|text| takes(column, text)),

@@ -69,7 +69,7 @@ fn plus(left: Money, right: Money) -> Result<Money> {
 
 /// A document that takes part in an allocation, as it is now.
 async fn document(cx: &Cx<'_>, id: RecordId) -> Result<documents::Model> {
-    let row = documents::Entity::find_by_id((cx.business_id()?, id)).one(&cx.db).await?;
+    let row = documents::Entity::find_by_id((cx.business_id()?, id)).model(&cx.db).await?;
     row.ok_or_else(|| Error::internal("an open item of a document that there is not"))
 }
 

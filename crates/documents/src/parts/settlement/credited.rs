@@ -197,7 +197,7 @@ impl Story {
             if by_day.is_empty() {
                 continue;
             }
-            let row = documents::Entity::find_by_id((cx.business_id()?, note)).one(&cx.db).await?;
+            let row = documents::Entity::find_by_id((cx.business_id()?, note)).model(&cx.db).await?;
             let row = row.ok_or_else(|| Error::internal("a note that there is not gives tax back"))?;
             for (day, facts) in by_day {
                 post(cx, &row, day, facts).await?;
@@ -339,7 +339,7 @@ async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId
     struct Line {
         id: Option<RecordId>,
     }
-    let row = documents::Entity::find_by_id((cx.business_id()?, document)).one(&cx.db).await?;
+    let row = documents::Entity::find_by_id((cx.business_id()?, document)).model(&cx.db).await?;
     let Some(row) = row else { return Ok(HashSet::new()) };
     let content: Content = row.kept()?;
     Ok(content.asked.lines.into_iter().filter_map(|line| line.id).collect())

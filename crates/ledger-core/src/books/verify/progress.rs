@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use ::books::cx::Cx;
 use ::books::seal::heads;
 use ::books::seal::proof::tables;
+use answers::Ask;
 use async_trait::async_trait;
 use schema::reader::Host;
 use schema::tables::books;
@@ -34,7 +35,7 @@ impl Progress {
 
     /// A company is begun: what each part will read of it.
     pub(crate) async fn expects(&self, cx: &Cx<'_>) -> Result<()> {
-        let Some(head) = books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? else { return Ok(()) };
+        let Some(head) = books::Entity::find_by_id(cx.business_id()?).model(&cx.db).await? else { return Ok(()) };
         let Some(sums) = heads::sums(cx.seals, &head)? else { return Ok(()) };
         let sealed: i64 = tables(true).map(|table| sums.of(table.name).count).sum();
         // The ledger is walked along, and so are facts of tax; documents twice.

@@ -5,6 +5,7 @@ use ::books::cx::Cx;
 use ::books::installation::{self, Sealed};
 use ::books::seal::sums::{Sum, Sums};
 use ::books::seal::{heads, proof as rows, writing};
+use answers::Ask;
 use proof::{Check, Findings};
 use schema::business as businesses;
 use schema::tables::books;
@@ -38,7 +39,7 @@ fn check(mut proof: rows::Proof, mut findings: Findings) -> Check {
 
 /// What the rows of the company in scope must come to, if that is signed.
 pub(super) async fn signed(cx: &Cx<'_>) -> Result<Option<Sums>> {
-    match books::Entity::find_by_id(cx.business_id()?).one(&cx.db).await? {
+    match books::Entity::find_by_id(cx.business_id()?).model(&cx.db).await? {
         Some(row) => heads::sums(cx.seals, &row),
         None => Ok(None),
     }
