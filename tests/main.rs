@@ -28,6 +28,7 @@ mod console_pictures;
 mod console_walks;
 mod converting;
 mod cursors;
+mod days_model;
 mod decimals;
 mod deleted;
 mod demo;

@@ -13,8 +13,11 @@ mod ahead;
 mod change;
 pub(crate) mod counted;
 mod facts;
+mod missing;
+mod returning;
 
 pub use ahead::{Ahead, Wish};
+pub use missing::judge_rest;
 
 use crate::Leaving;
 use crate::among::among;
@@ -89,17 +92,21 @@ struct Gone {
 
 /// The first movement of each item that a command changed: its day, and when its document was posted.
 #[derive(Default)]
-pub struct Shifted(Mutex<BTreeMap<RecordId, (Day, Option<Instant>)>>);
+pub struct Shifted {
+    first: Mutex<BTreeMap<RecordId, (Day, Option<Instant>)>>,
+    /// What is judged when counts were made anew.
+    unjudged: Mutex<BTreeMap<RecordId, missing::Unjudged>>,
+}
 
 impl Shifted {
     fn note(&self, item: RecordId, at: (Day, Option<Instant>)) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         let first = all.entry(item).or_insert(at);
         *first = Ord::min(*first, at);
     }
 
     pub fn all(&self) -> BTreeMap<RecordId, (Day, Option<Instant>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -225,6 +232,7 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
     }
     plan.facts = planned.into_iter().flatten().collect();
     check_named(cx, &gone, &plan.facts).await?;
+    returning::check(cx, &gone, &plan.facts).await?;
     plan.sum_up()?;
     Ok(Some(plan))
 }
@@ -565,7 +573,7 @@ async fn begun(
     let standing = async {
         Ok(match unknown[..] {
             [] => Vec::new(),
-            [one] => stock::Entity::find_by_id((cx.business_id()?, one)).one(&cx.db).await?.into_iter().collect(),
+            [one] => stock::Entity::find_by_id((cx.business_id()?, one)).model(&cx.db).await?.into_iter().collect(),
             _ => {
                 let of_company = stock::Entity::find().filter(stock::Column::BusinessId.eq(cx.business_id()?));
                 of_company.filter(among(cx, stock::Column::ItemId, unknown)).models(&cx.db).await?

@@ -39,6 +39,7 @@ pub(crate) use words::{clock, currency, day, error, field, ids, money, quoting, 
 /// left.
 pub async fn follow_up(cx: &books::cx::Cx<'_>) -> error::Result<()> {
     stock_adjustment::counting::recount(cx).await?;
+    books::stock::judge_rest(cx).await?;
     let taxed = cx.taxed().take();
     if let Some(company) = taxed.rebased {
         books::carry::rebase(cx, company).await?;

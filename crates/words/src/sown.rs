@@ -111,6 +111,8 @@ faults! {
     PieceLeavesDust,
     /// What comes back costs what goods cost today.
     ReturnAtTodaysCost,
+    /// What comes back may come back before it went.
+    BackBeforeItWent,
     /// The newest layer goes first.
     NewestFirst,
     /// What goes back to a supplier goes from the oldest layer.
@@ -123,6 +125,8 @@ faults! {
     MissingTakenForThere,
     /// What comes late for a time before a count leaves its difference as it was.
     CountStandsStill,
+    /// What is missing behind a count that stays as it was is judged by nobody.
+    CountJudgesNothing,
     /// What is void as of the day of a count is gone after it.
     VoidComesAfterTheCount,
     /// At standard cost the stock takes what was paid.

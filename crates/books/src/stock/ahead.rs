@@ -10,6 +10,7 @@ use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
+use answers::Ask;
 use rules::stock::Terms;
 use schema::tables::{stock, stock_facts};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
@@ -60,7 +61,7 @@ impl Ahead {
 
     /// Reads it, as the books stand in a snapshot of their own.
     pub async fn fulfil(&self, cx: &Cx<'_>, wish: Wish) -> Result<()> {
-        let state = stock::Entity::find_by_id((cx.business_id()?, wish.item)).one(&cx.db).await?;
+        let state = stock::Entity::find_by_id((cx.business_id()?, wish.item)).model(&cx.db).await?;
         let counted = count(cx, wish.item).await?;
         let known = since(cx, &wish.terms, (wish.item, state.as_ref()), wish.before, &wish.named).await?;
         self.read().fulfilled.push(Fulfilled { wish, counted, known: Arc::new(known) });

@@ -1,20 +1,18 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
 use super::ahead::known;
-use super::counted;
 use super::facts::{Known, OfLines, fact_of, failed, is_whole, left_of, state_in, terms_of};
-use super::{Begun, Gone, Item, Wanted, book, booked, too_large};
+use super::{Begun, Gone, Item, Wanted, book, booked, missing, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::Standing;
-use crate::error::{Code, Conflict, Error, FieldErrors, Result};
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use crate::stored::AsJson;
-use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, first_shortage, history};
-use schema::business::StockPolicy;
-use schema::item::NegativeStock;
+use answers::Ask;
+use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, history};
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -213,15 +211,6 @@ struct Writing<'w> {
     named: Vec<RecordId>,
 }
 
-/// Whether more of an item may go out than there is.
-fn may_be_missing(cx: &Cx<'_>, item: &Item) -> Result<bool> {
-    Ok(match item.negative_stock {
-        NegativeStock::Allow => true,
-        NegativeStock::Forbid => false,
-        NegativeStock::Inherit => cx.business()?.settings.negative_stock == StockPolicy::Allow,
-    })
-}
-
 impl Writing<'_> {
     /// What comes after all that there is goes on from where the stock stands.
     async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone], known: OfLines) -> Result<Option<Both>> {
@@ -243,7 +232,7 @@ impl Writing<'_> {
         let facts: Vec<Fact> = new.iter().filter_map(|row| fact_of(row, None)).collect();
         match history(&self.terms, &start, &facts) {
             Ok(after) => {
-                self.judge(start.state.quantity, &[], &facts).await?;
+                self.judge((start.state.quantity, &[], &facts)).await?;
                 let known = Arc::new(Known { start, read: left.read, ..Known::default() });
                 Ok(Some(Both { known, before: History::default(), after, facts, at_the_end: true }))
             }
@@ -271,7 +260,7 @@ impl Writing<'_> {
                 .and_then(|before| Ok((before, history(&self.terms, &known.start, &after_facts)?)));
             match both {
                 Ok((before, after)) => {
-                    self.judge(known.start.state.quantity, &facts, &after_facts).await?;
+                    self.judge((known.start.state.quantity, &facts, &after_facts)).await?;
                     return Ok(Both { known, before, after, facts: after_facts, at_the_end: false });
                 }
                 // What a receipt cost is to be known from its own day on.
@@ -293,33 +282,13 @@ impl Writing<'_> {
             .filter(stock_facts::Column::ItemId.eq(self.item.id))
             .filter(stock_facts::Column::LineId.eq(line))
             .order_by_asc(stock_facts::Column::Date)
-            .one(&self.cx.db)
+            .model(&self.cx.db)
             .await?;
         Ok(row.ok_or_else(|| Error::internal("a line of stock has no fact"))?.date)
     }
 
-    /// Refuses what lets out more than there is, on any day from the first that it touches.
-    async fn judge(&self, begun: Quantity, before: &[Fact], after: &[Fact]) -> Result<()> {
-        if may_be_missing(self.cx, self.item)? {
-            return Ok(());
-        }
-        let short = first_shortage(begun, before, after, self.earliest).map_err(too_large)?;
-        let Some(short) = short else { return Ok(()) };
-        // What is missing from a later count on, the count does not miss: it is judged when that is made anew.
-        self.cx.flush().await?;
-        if counted::first_after(self.cx, self.item.id, self.moved_after).await?.is_some_and(|day| day <= short.day) {
-            return Ok(());
-        }
-        let name = self.item.code.as_deref().unwrap_or(&self.item.name);
-        let (day, missing) = (short.day, short.missing);
-        Err(Error::Conflict(Conflict {
-            code: Code::InsufficientStock,
-            title: format!("There is not enough of {name} in stock: on {day} {missing} would be missing"),
-            errors: FieldErrors::one(
-                "lines",
-                format!("take out more of {name} than there is on {day}: {missing} is missing"),
-            ),
-        }))
+    async fn judge(&self, facts: (Quantity, &[Fact], &[Fact])) -> Result<()> {
+        missing::judge(self.cx, self.item, facts, (self.earliest, self.moved_after)).await
     }
 
     fn difference(

@@ -49,7 +49,7 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
         .await?;
     // One by one: there is no end of them, and the first is mostly the one.
     for id in found {
-        let row = documents::Entity::find_by_id((business, id)).one(&cx.db).await?;
+        let row = documents::Entity::find_by_id((business, id)).model(&cx.db).await?;
         let row = row.ok_or_else(|| Error::internal("an adjustment is gone while it is read"))?;
         let kept: Kept = row.kept()?;
         if kept.asked.lines.iter().any(|line| line.item == item && line.counted.is_some()) {

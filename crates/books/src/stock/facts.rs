@@ -142,7 +142,7 @@ pub(super) async fn since(
                 .filter(of_item(cx, item)?)
                 .filter(stock_facts::Column::Id.is_in(strange))
                 .order_by_asc(stock_facts::Column::Date)
-                .one(&cx.db)
+                .model(&cx.db)
                 .await?;
             before = first.ok_or_else(|| Error::internal("a fact is cancelled that there is not"))?.date;
             continue;
@@ -186,7 +186,7 @@ async fn changed_before(cx: &Cx<'_>, item: RecordId, came: HashSet<RecordId>, ev
         .filter(stock_facts::Column::Kind.ne(FactKind::Cancellation))
         .filter(stock_facts::Column::Date.lte(evening))
         .order_by_asc(stock_facts::Column::Date)
-        .one(&cx.db)
+        .model(&cx.db)
         .await?;
     Ok(first.map(|fact| fact.date))
 }
@@ -209,7 +209,7 @@ pub(super) async fn evening(
         .filter(stock_snapshots::Column::ItemId.eq(item))
         .filter(stock_snapshots::Column::Date.lt(before))
         .order_by_desc(stock_snapshots::Column::Date)
-        .one(&cx.db)
+        .model(&cx.db)
         .await?;
     Ok(snapshot.map(|row| (row.date, row.state.0, row.place)))
 }
