@@ -213,6 +213,43 @@ fn no_answer_is_older_unless_that_is_said_and_no_read_is_lost_with_a_standby() {
     });
 }
 
+/// A server of a database, beside a standby that is none of it. Nothing is read of that.
+fn is_not_asked(database: &str, other: &str, why: &str) {
+    let custom =
+        json!({"Database": {"Replicas": [other]}, "Security": {"MasterKey": "one key of all servers of these books"}});
+    let options = Options {
+        database: Some(database.to_owned()),
+        custom: Some(custom.to_string()),
+        arguments: WATCHED.map(str::to_owned).to_vec(),
+        ..Options::default()
+    };
+    let server = Server::start(Engine::Postgres, options).expect("it starts");
+    eventually("the word of why it is not asked", || server.log().contains(why).then_some(()));
+    let company = server.company();
+    for round in 1..=10 {
+        let written = made(&company, &format!("Party {round}"));
+        let said =
+            read(&company, Dialect::B, ("parties", "?sort=name"), Some(&knows(&written).to_string())).expect(200);
+        assert_eq!((names(&said).len(), knows(&said)), (round, knows(&written)));
+    }
+    assert_eq!(series(&metrics(&server), r#"duet_replica_used{replica="1"}"#).as_deref(), Some("0"));
+}
+
+#[test]
+fn what_is_no_standby_of_these_books_is_not_asked() {
+    let Some(cluster) = Cluster::start() else { return };
+    let [books, others] = [cluster.fresh_database(), cluster.fresh_database()];
+    let standby = cluster.standby();
+    // Another database of the same server.
+    is_not_asked(&books, &standby.has(&others), "no standby of this database");
+    // The standby leads, and who led before has gone on alone and comes back as it was.
+    assert!(cluster.psql("CREATE TABLE alone (n int)") && cluster.psql("SELECT pg_switch_wal()"));
+    assert!(standby.psql("SELECT pg_promote()"));
+    cluster.signal_all("KILL");
+    let former = cluster.started_behind();
+    is_not_asked(&standby.has(&books), &former.has(&books), "on timeline 1 still");
+}
+
 #[test]
 fn standbys_are_of_postgres_and_each_is_named_by_itself() {
     let folder = fresh_folder("no-replicas");

@@ -86,6 +86,12 @@ impl Cluster {
         serve(programs, data, port)
     }
 
+    /// The same once more, as a standby that nobody tells anything.
+    pub fn started_behind(self) -> Self {
+        std::fs::write(self.data.join("standby.signal"), "").expect("a file");
+        self.started_again()
+    }
+
     /// Where a database is that is here as well as elsewhere.
     pub fn has(&self, url: &str) -> String {
         let name = url.rsplit('/').next().expect("a name");

@@ -16,7 +16,7 @@ mod link;
 mod pool;
 mod prepared;
 mod proxied;
-mod replica;
+pub mod replica;
 mod target;
 mod tls;
 mod values;

@@ -67,7 +67,10 @@ impl Replica {
 
     /// Whether it may be asked: it is there, was looked at, and is not far behind.
     pub fn is_used(&self) -> bool {
-        self.health.check().is_ok() && self.behind().is_some_and(|behind| behind <= self.followed.far)
+        let known = self.followed.known();
+        let has_come = known.until.is_some() && known.behind().is_some_and(|behind| behind <= self.followed.far);
+        drop(known);
+        has_come && self.health.check().is_ok()
     }
 
     /// How far it is behind, as far as that is known: it may lack what was written since it was looked at.
@@ -145,17 +148,31 @@ answers::of_row! {
     struct Place {
         standby: bool,
         system: i64,
+        database: i64,
+        timeline: i64,
         come: i64,
     }
 }
 
-/// What a server is and where it stands: how far it has written, or how far it has come to what another wrote.
-const PLACE: &str = "SELECT pg_is_in_recovery() AS standby, (SELECT system_identifier FROM pg_control_system()) AS system, \
-                     COALESCE(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() \
-                     ELSE pg_current_wal_lsn() END, '0/0'), 0)::bigint AS come";
+/// Which server it is, or follows.
+pub const SYSTEM: &str = "(SELECT system_identifier FROM pg_control_system())";
+/// Which database of it: the same number on all standbys, and no other there has it.
+pub const DATABASE: &str = "(SELECT oid::bigint FROM pg_database WHERE datname = current_database())";
+/// Who was promoted writes on a new timeline, and so does what was restored to a moment: how far somebody else has come on another
+/// one is no measure for it. A standby says of which one it is for certain; after a promotion not before its next restart point.
+pub const TIMELINE: &str = "(CASE WHEN pg_is_in_recovery() THEN \
+                            (SELECT GREATEST(r.min_recovery_end_timeline, c.timeline_id)::bigint \
+                            FROM pg_control_recovery() AS r, pg_control_checkpoint() AS c) \
+                            ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END)";
+/// How far it has written, or how far it has come to what another wrote.
+pub const COME: &str = "COALESCE(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() \
+                        ELSE pg_current_wal_lsn() END, '0/0'), 0)::bigint";
 
 async fn place(link: &Link) -> Result<Place, Fault> {
-    let answer = link.query(Statement::from_string(DbBackend::Postgres, PLACE)).await?;
+    let sql = format!(
+        "SELECT pg_is_in_recovery() AS standby, {SYSTEM} AS system, {DATABASE} AS database, {TIMELINE} AS timeline, {COME} AS come"
+    );
+    let answer = link.query(Statement::from_string(DbBackend::Postgres, sql)).await?;
     let found: Vec<Place> = answer.read().map_err(|error| Fault::ours(error.to_string()))?;
     found.into_iter().next().ok_or_else(|| Fault::ours("the database answered nothing"))
 }
@@ -187,8 +204,14 @@ impl Followed {
             return Err(Fault::away("it is no standby: it takes writes itself"));
         }
         let Ok(there) = there else { return Ok(()) };
-        if there.system != come.system {
+        if (there.system, there.database) != (come.system, come.database) {
             return Err(Fault::away("it is no standby of this database"));
+        }
+        if there.timeline != come.timeline {
+            let (own, other) = (there.timeline, come.timeline);
+            return Err(Fault::away(format!(
+                "the database writes on timeline {own}, and it is on timeline {other} still"
+            )));
         }
         self.note((moment, there.come), come.come);
         Ok(())

@@ -26,7 +26,7 @@ use answers::{Answer, Answers};
 use migrations::distributing::{self, Distributed};
 use migrations::{Sign, schema};
 pub use openly::unverified_host;
-pub use postgres_kit::Patience;
+pub use postgres_kit::{Patience, replica};
 pub use replicas::{Following, Replica, ReplicaStanding, Replicas};
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, ExecResult, QueryResult, Statement};
 use standing::{Part, Standing};
@@ -284,6 +284,11 @@ impl Database {
     /// How many migrations are still to run. It changes nothing.
     pub async fn pending_migrations(&self) -> Result<usize, DbErr> {
         migrations::pending(&self.door).await
+    }
+
+    /// Whether there are no books in it yet.
+    pub async fn is_new(&self) -> Result<bool, DbErr> {
+        Ok(self.pending_migrations().await? == migrations::known().len())
     }
 
     /// What SQLite finds wrong with its file. PostgreSQL has no such question; its own tools check it.

@@ -8,7 +8,9 @@ mod replicas;
 
 use crate::config::{self, Edition, Settings, Source};
 use crate::console::{misused, say};
-use crate::tenants::Known;
+use crate::tenants::{Known, patience};
+use catalogue::{Cluster, Place};
+use ledger_core::fault::said;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -143,5 +145,39 @@ async fn of_tenants(settings: &Settings, known: &Known) -> Result<Vec<Finding>, 
         };
         all.extend(found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }));
     }
+    if settings.tenant.is_none() {
+        for cluster in &settings.cloud.clusters {
+            all.push(of_cluster(settings, known, cluster).await?);
+        }
+    }
     Ok(all)
+}
+
+/// What there is in a cluster that no tenant has: left by moves, by what was cut off, and by who was taken out.
+async fn of_cluster(settings: &Settings, known: &Known, cluster: &Cluster) -> Result<Finding, String> {
+    let name = cluster.name();
+    // What a command makes meanwhile is named by its tenant sooner than this asks who has what.
+    let there = match cluster.databases(patience(settings)).await {
+        Ok(there) => there,
+        Err(error) => {
+            let why = format!("{name} does not answer: {}", said(&error));
+            return Ok(Finding::critical("cluster", why, "see that it is reached as Cloud:Clusters says"));
+        }
+    };
+    let had: Vec<String> = known
+        .list()
+        .await?
+        .into_iter()
+        .filter_map(|tenant| match tenant.place {
+            Place::Cluster { cluster, database } if cluster == name => Some(database),
+            _ => None,
+        })
+        .collect();
+    let left: Vec<&str> = there.iter().filter(|one| !had.contains(one)).map(String::as_str).collect();
+    if left.is_empty() {
+        return Ok(Finding::good("cluster", format!("{name} has what its tenants have, and no more")));
+    }
+    let found = format!("{name} has databases that are no tenant's: {}", left.join(", "));
+    let todo = "once no move or addition is under way, and nobody is to be put back: drop what you are sure of";
+    Ok(Finding::warning("cluster", found, todo))
 }

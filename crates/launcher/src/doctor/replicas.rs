@@ -3,6 +3,7 @@
 use super::Finding;
 use super::books::number;
 use convert::Place;
+use ledger_core::database::replica::{COME, DATABASE, SYSTEM, TIMELINE};
 use ledger_core::fault::said;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -11,10 +12,7 @@ use tokio::time::{Instant, sleep};
 const PATIENCE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(100);
 
-const SYSTEM: &str = "SELECT system_identifier AS n FROM pg_control_system()";
-const STANDBY: &str = "SELECT pg_is_in_recovery()::int::bigint AS n";
-const STOOD: &str = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint AS n";
-const COME: &str = "SELECT COALESCE(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), 0)::bigint AS n";
+const STANDBY: &str = "pg_is_in_recovery()::int::bigint";
 
 pub(super) async fn found(database: &str, replica: &str) -> Finding {
     let shown = crate::config::without_password(replica);
@@ -37,6 +35,11 @@ pub(super) async fn found(database: &str, replica: &str) -> Finding {
             format!("{shown} follows another database, and is not asked"),
             "make it anew of this one (pg_basebackup -R)",
         ),
+        Ok(Standing::Elsewhere { writes, is }) => Finding::warning(
+            "replica",
+            format!("{shown} is on timeline {is} and the database writes on timeline {writes}: it is not asked"),
+            "where it follows the database since a failover, say CHECKPOINT there; else make it anew (pg_rewind, pg_basebackup -R)",
+        ),
         Err(why) => Finding::warning(
             "replica",
             format!("{shown}: {why}"),
@@ -52,6 +55,11 @@ enum Standing {
     Behind(i64),
     NoStandby,
     Strange,
+    /// What it has may be the history of somebody else.
+    Elsewhere {
+        writes: i64,
+        is: i64,
+    },
 }
 
 /// Each look is a connection of its own: what is read within one stands still.
@@ -60,7 +68,7 @@ async fn asked(url: &str, questions: &[&str]) -> Result<Vec<i64>, String> {
     let asked = async {
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
-            answers.push(number(&place, question).await?);
+            answers.push(number(&place, &format!("SELECT {question} AS n")).await?);
         }
         Ok(answers)
     };
@@ -74,14 +82,17 @@ async fn looked(database: &str, replica: &str) -> Result<Standing, String> {
         return Ok(Standing::NoStandby);
     }
     let begun = Instant::now();
-    let there = asked(database, &[SYSTEM, STOOD]).await?;
+    let there = asked(database, &[SYSTEM, DATABASE, TIMELINE, COME]).await?;
     loop {
-        let come = asked(replica, &[SYSTEM, COME]).await?;
-        let (Some((system, stood)), Some((own, come))) = (pair(&there), pair(&come)) else {
+        let come = asked(replica, &[SYSTEM, DATABASE, TIMELINE, COME]).await?;
+        let (&[system, place, writes, stood], &[own, own_place, is, come]) = (&there[..], &come[..]) else {
             return Err("it answers nothing".into());
         };
-        if own != system {
+        if (own, own_place) != (system, place) {
             return Ok(Standing::Strange);
+        }
+        if is != writes {
+            return Ok(Standing::Elsewhere { writes, is });
         }
         if come >= stood {
             return Ok(Standing::Follows(begun.elapsed()));
@@ -91,8 +102,4 @@ async fn looked(database: &str, replica: &str) -> Result<Standing, String> {
         }
         sleep(AGAIN).await;
     }
-}
-
-fn pair(answers: &[i64]) -> Option<(i64, i64)> {
-    Some((*answers.first()?, *answers.get(1)?))
 }
