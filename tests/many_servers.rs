@@ -246,6 +246,59 @@ fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
     }
 }
 
+/// Where the books of a tenant are is changed by one at a time, whoever asks for it and wherever.
+#[test]
+fn a_tenant_is_worked_on_by_one_at_a_time() {
+    let Some(farm) = Farm::of(2, "") else { return };
+    farm.add("acme.example", "north");
+    let keeper = Bookkeeper::of(&farm.servers[0], "acme.example");
+    farm.administer(0, "POST", "/tenants/acme.example/move", Some(&json!({"to": "south"}))).expect(202);
+    let state = |server: usize| farm.administer(server, "GET", "/tenants/acme.example", None).expect(200).json();
+    eventually("the move", || (state(1)["state"] == "moving").then_some(()));
+    for words in [&["tenant", "resume", "acme.example"][..], &["tenant", "move", "acme.example", "--to", "south"]] {
+        let said = farm.servers[1].command(words, "");
+        let why = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(!said.status.success() && why.contains("somebody is at work on acme.example"), "{words:?}: {why}");
+    }
+    let removed = farm.administer(1, "DELETE", "/tenants/acme.example", None);
+    assert!(removed.status == 409 && removed.text.contains("at work"), "{}", removed.text);
+    let last = eventually("the end of the move", || state(0).get("lastMove").cloned());
+    assert_eq!(last["moved"], true, "{last}");
+    keeper.ask(&farm.servers[1], Bookkeeper::party("After it")).expect(201);
+    let told = String::from_utf8_lossy(&farm.servers[0].command(&["doctor"], "").stdout).into_owned();
+    assert!(told.contains("north has databases that are no tenant's: duet_acme_example_"), "{told}");
+    // Nobody can be connected to what was left.
+    let stranger = farm.administer(0, "POST", "/tenants/acme.example/move", Some(&json!({"to": "west"})));
+    assert!(stranger.status == 400 && stranger.text.contains("to: there is no cluster west"), "{}", stranger.text);
+    let log = farm.servers[0].log();
+    assert!(log.contains("\"code\":\"tenant_moved\"") && !log.contains("administrator_refused"), "{log}");
+}
+
+/// What is not where it is said to be is not made there, whoever asks.
+#[test]
+fn no_command_makes_books_where_those_of_a_tenant_are_missed() {
+    let custom = r#"{"Edition": "Cloud"}"#.to_owned();
+    let server =
+        Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts");
+    let host = "acme.example";
+    done(&server.command(&["tenant", "add", host, "--email", EMAIL, "--password-stdin"], PASSWORD));
+    let file = server.folder.join("data/tenants/acme.example/duet.db");
+    let away = server.folder.join("away.db");
+    std::fs::rename(&file, &away).expect("it is put away");
+    for words in [
+        &["user", "add", "two@example.test", "--password-stdin", "--tenant", host][..],
+        &["migrate", "--tenant", host],
+        &["verify", "--tenant", host],
+        &["backup", "copy", "--tenant", host],
+    ] {
+        let said = server.command(words, PASSWORD);
+        assert!(!said.status.success() && !file.exists(), "{words:?}");
+    }
+    assert_eq!(log_in(&server, host).status, 503);
+    std::fs::rename(&away, &file).expect("it is put back");
+    eventually("the tenant", || (log_in(&server, host).status == 200).then_some(()));
+}
+
 #[test]
 fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
     let Some(cluster) = Cluster::start() else { return };
@@ -265,8 +318,13 @@ fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
     keeper.ask(&server, Bookkeeper::party("In a file")).expect(201);
     let again = server.command(&["tenant", "move", host, "--to", "north"], "");
     assert!(String::from_utf8_lossy(&again.stderr).contains("are there already"));
+    let looked = || String::from_utf8_lossy(&server.command(&["doctor"], "").stdout).into_owned();
+    let told = looked();
+    assert!(told.contains("north has what its tenants have, and no more"), "{told}");
     done(&server.command(&["tenant", "move", host, "--to", "folder"], ""));
     assert!(file.exists());
+    let told = looked();
+    assert!(told.contains("north has databases that are no tenant's: duet_acme_example_"), "{told}");
     keeper.ask(&server, Bookkeeper::party("In a file again")).expect(201);
     let mut names = keeper.names(&server);
     names.sort();
@@ -324,6 +382,9 @@ fn administrators_are_known_by_a_key_and_told_what_is_wrong() {
     for (body, word) in [
         (json!({"host": "..", "email": EMAIL}), "host"),
         (json!({"host": "b.example"}), "email"),
+        (json!({"host": "b.example", "email": "nobody", "cluster": "north"}), "email: must be"),
+        (json!({"host": "b.example", "email": EMAIL, "password": "short", "cluster": "north"}), "password: must be"),
+        (json!({"host": "b.example", "email": EMAIL, "cluster": "nowhere"}), "cluster: "),
         (json!({"host": "b.example", "email": EMAIL, "colour": 1}), "colour"),
     ] {
         let answer = administer("POST", "/tenants", Some(body));

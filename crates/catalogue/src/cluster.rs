@@ -8,6 +8,9 @@ use sea_orm::{DbBackend, DbErr, Statement, Value};
 use std::fmt;
 use std::time::Duration;
 
+/// How the names of all of them begin.
+const BEGINS: &str = "duet_";
+
 /// A database may be large; whoever moves it is not in a hurry.
 const LONGEST: Duration = Duration::from_mins(5);
 /// Whoever is told to go is gone within this.
@@ -56,7 +59,7 @@ impl Cluster {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
         let short: String = host.chars().take(40).map(plain).collect();
         let apart: String = apart.chars().filter(char::is_ascii_alphanumeric).take(8).map(plain).collect();
-        format!("duet_{short}_{apart}")
+        format!("{BEGINS}{short}_{apart}")
     }
 
     async fn link(&self, patience: Patience) -> Result<Link, DbErr> {
@@ -65,13 +68,26 @@ impl Cluster {
     }
 
     /// Does something of its own, by a connection to the database that others are made from.
-    async fn does<F>(&self, patience: Patience, work: impl FnOnce(Link) -> F) -> Result<(), DbErr>
+    async fn does<T, F>(&self, patience: Patience, work: impl FnOnce(Link) -> F) -> Result<T, DbErr>
     where
-        F: Future<Output = (Link, Result<(), DbErr>)>,
+        F: Future<Output = (Link, Result<T, DbErr>)>,
     {
         let (link, done) = work(self.link(patience).await?).await;
         link.close().await;
         done
+    }
+
+    /// The databases that tenants have or had there, by their names.
+    pub async fn databases(&self, patience: Patience) -> Result<Vec<String>, DbErr> {
+        self.does(patience, |link| async move {
+            let sql = format!(
+                "SELECT CAST(datname AS text) FROM pg_database WHERE datname ~ '^{BEGINS}.+_[a-z0-9]{{1,8}}$' ORDER BY 1"
+            );
+            let asked = Statement::from_string(DbBackend::Postgres, sql);
+            let found = async { Ok(link.query(asked).await?.column::<String>()?) }.await;
+            (link, found)
+        })
+        .await
     }
 
     /// Makes a database in which there is nothing.
@@ -104,6 +120,10 @@ impl Cluster {
         let name = checked(database)?;
         self.does(patience, |link| async move {
             let done = async {
+                // Where there is none, there is nothing to be connected to.
+                if !is_there(&link, &name).await? {
+                    return Ok(());
+                }
                 link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")).await?;
                 send_away(&link, &name).await
             };
@@ -143,6 +163,13 @@ impl Cluster {
         })
         .await
     }
+}
+
+async fn is_there(link: &Link, name: &str) -> Result<bool, DbErr> {
+    let sql = "SELECT datname = $1 FROM pg_database WHERE datname = $1".to_owned();
+    let values = Some(sea_orm::Values(vec![Value::from(name)]));
+    let found = link.query(Statement { sql, values, db_backend: DbBackend::Postgres }).await?;
+    Ok(!found.is_empty())
 }
 
 /// Ends the connections that there are to a database, and waits until they are gone. Whoever comes meanwhile comes to what it is

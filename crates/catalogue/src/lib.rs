@@ -5,10 +5,12 @@
 //! take of their minute counts at all of them. Refuses: to know what is in the books, and to open what is hidden.
 
 mod cluster;
+mod hold;
 mod place;
 mod store;
 
 pub use cluster::Cluster;
+pub use hold::Hold;
 pub use place::{Place, State};
 
 use postgres_kit::{Fault, Patience, hear, is_postgres};
@@ -73,6 +75,11 @@ impl Catalogue {
         self.0.write(insert, vec![mark.into()]).await?;
         let marks = self.0.ask("SELECT mark FROM about WHERE one = 1", Vec::new()).await?.column::<String>()?;
         marks.into_iter().next().ok_or_else(|| DbErr::Custom("the catalogue of tenants has no mark".into()))
+    }
+
+    /// Holds a tenant, whether there is one or not: nothing where somebody else does.
+    pub async fn hold(&self, host: &str) -> Result<Option<Hold>, DbErr> {
+        self.0.hold(host).await
     }
 
     /// Whether the servers of many machines share it.

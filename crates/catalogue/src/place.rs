@@ -14,7 +14,7 @@ pub enum Place {
 }
 
 impl Place {
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':') {
             None if text == "folder" => Some(Self::Folder),
             None if text == "address" => Some(Self::Address),

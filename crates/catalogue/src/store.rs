@@ -1,5 +1,6 @@
 //! What keeps the catalogue: a file, or a database that many share.
 
+use crate::Hold;
 use answers::Answer;
 use postgres_kit::{Link, Patience, Server, Target};
 use sea_orm::{DbBackend, DbErr, Statement, Value, Values};
@@ -85,6 +86,13 @@ impl Store {
             Self::Shared(server) => {
                 Ok(server.writes.query_some(statement(DbBackend::Postgres, sql, values), MOST_ROWS).await?)
             }
+        }
+    }
+
+    pub(crate) async fn hold(&self, host: &str) -> Result<Option<Hold>, DbErr> {
+        match self {
+            Self::File { path, .. } => Hold::by_file(&path.with_extension("held"), host),
+            Self::Shared(server) => Hold::by(Link::open(server.target(), BUSY).await?, host).await,
         }
     }
 

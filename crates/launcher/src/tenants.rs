@@ -20,8 +20,8 @@ use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
 use http_kit::request::Limits;
 use known::Minutes;
-pub(crate) use known::{HIDDEN, Known};
-use ledger_core::database::{Purpose, ReplicaStanding, file_of};
+pub(crate) use known::{HIDDEN, Known, patience};
+use ledger_core::database::{Purpose, ReplicaStanding};
 use ledger_core::error::{Code, Error, Unavailable};
 use ledger_core::ledger::Ledger;
 use std::collections::HashMap;
@@ -111,10 +111,7 @@ impl Open {
 
 async fn begin(known: &Arc<Known>, host: &str, own: &Settings, reads_only: bool) -> Result<Arc<Shell>, String> {
     let purpose = if reads_only { Purpose::Reading } else { Purpose::Serving };
-    // Else it would be made, and books that are elsewhere would look as if there had never been any.
-    if let Some(file) = file_of(own.database.expose()).filter(|file| !file.exists()) {
-        return Err(format!("its books are not in {}", file.display()));
-    }
+    folders::must_have(own)?;
     let mut shell = shell(own, Memory::among_many(own), purpose).await?;
     if known.is_shared() {
         let minutes = Minutes { known: known.clone(), host: host.to_owned() };
@@ -123,6 +120,7 @@ async fn begin(known: &Arc<Known>, host: &str, own: &Settings, reads_only: bool)
     if reads_only {
         return Ok(Arc::new(shell));
     }
+    folders::must_be_books(&shell.ledger).await?;
     if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
         shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     }
@@ -370,6 +368,10 @@ impl Tenants {
                 // It ends with its sender: there is nothing to be said.
                 Next::Wait(mut ending) => {
                     let _ended = timeout(settings.request_timeout, ending.changed()).await.map_err(|_| BUSY)?;
+                    // It may have left because its books are elsewhere by now.
+                    if self.known.moved_on(tenant).await {
+                        return Err(Error::Unavailable(Unavailable::Moving).into());
+                    }
                 }
                 Next::Room(mut ages) => {
                     ages.sort();

@@ -13,13 +13,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use catalogue::{Catalogue, Place, Tenant};
 use http_kit::body::json;
+use ledger_core::auth::{password, user};
 use ring::hmac;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// As much as anybody has to say here.
 const LONGEST: usize = 16 << 10;
@@ -30,6 +33,8 @@ pub(crate) struct Api {
     key: String,
     /// What became of moves that were asked for here, by their hosts.
     moves: Mutex<HashMap<String, Result<String, String>>>,
+    /// When somebody without the key was last told of.
+    refused: Mutex<Option<Instant>>,
 }
 
 #[derive(Deserialize)]
@@ -62,7 +67,7 @@ fn conflict(why: String) -> (StatusCode, String) {
 
 impl Api {
     pub(crate) fn new(books: Arc<Books>, key: &str) -> Arc<Self> {
-        Arc::new(Self { books, key: key.to_owned(), moves: Mutex::default() })
+        Arc::new(Self { books, key: key.to_owned(), moves: Mutex::default(), refused: Mutex::default() })
     }
 
     pub(crate) async fn answer(self: Arc<Self>, request: Request) -> Response {
@@ -100,8 +105,18 @@ impl Api {
         hmac::verify(&own, b"administrator", sign(given.trim()).as_ref()).is_ok()
     }
 
+    /// At most once a second, however many come.
+    fn tell_of_stranger(&self) {
+        let mut last = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
+            *last = Some(Instant::now());
+            tracing::warn!(code = "administrator_refused", "somebody came without the key of administrators");
+        }
+    }
+
     async fn answered(self: Arc<Self>, request: Request) -> Answer {
         if !self.is_known(&request) {
+            self.tell_of_stranger();
             return refused(StatusCode::UNAUTHORIZED, "say Authorization: Bearer KEY, with the key in Cloud:Admin:Key");
         }
         let Some((known, settings)) = self.books.administered() else {
@@ -116,14 +131,18 @@ impl Api {
             (Method::GET, ["tenants", host]) => self.shown(&known, host).await,
             (Method::DELETE, ["tenants", host]) => {
                 let kept = making::remove(&settings, &known, host).await.map_err(conflict)?;
+                told_of("tenant_removed", host);
                 Ok((StatusCode::OK, serde_json::json!({"host": host, "kept": kept.display().to_string()})))
             }
             (Method::POST, ["tenants", host, act @ ("suspend" | "resume")]) => {
-                making::set_suspended(&settings, &known, host, *act == "suspend").await.map_err(conflict)?;
+                let suspends = *act == "suspend";
+                making::set_suspended(&settings, &known, host, suspends).await.map_err(conflict)?;
+                told_of(if suspends { "tenant_suspended" } else { "tenant_resumed" }, host);
                 self.shown(&known, host).await
             }
             (Method::POST, ["tenants", host, "put-back"]) => {
                 making::put_back(&settings, &known, host).await.map_err(conflict)?;
+                told_of("tenant_put_back", host);
                 self.shown(&known, host).await
             }
             (Method::POST, ["tenants", host, "move"]) => self.moves(&known, &settings, host, read(body).await?).await,
@@ -170,8 +189,17 @@ impl Api {
         let Some(host) = folders::normal_host(&new.host) else {
             return refused(StatusCode::BAD_REQUEST, format!("host: {} is no host name", new.host));
         };
+        if let Where::Cluster(cluster) = &place
+            && let Err(why) = settings.cloud.cluster(cluster)
+        {
+            return refused(StatusCode::BAD_REQUEST, format!("cluster: {why}"));
+        }
+        if let Some(why) = said_badly(&new.email, new.password.as_deref()) {
+            return refused(StatusCode::BAD_REQUEST, why);
+        }
         let new = NewTenant { host: host.clone(), place, email: new.email, password: new.password };
         let made = making::add(settings, known, new).await.map_err(conflict)?;
+        told_of("tenant_added", &host);
         let mut told = told(&known.seen_now(&host).await.map_err(conflict)?);
         if let Some(password) = made {
             told["password"] = password.into();
@@ -183,12 +211,17 @@ impl Api {
     async fn moves(self: &Arc<Self>, known: &Arc<Known>, settings: &Arc<Settings>, host: &str, to: Move) -> Answer {
         let seen = known.seen_now(host).await.map_err(conflict)?;
         let (api, known, settings, to) = (self.clone(), known.clone(), settings.clone(), To::parse(&to.to));
+        if let To::Cluster(cluster) = &to
+            && let Err(why) = settings.cloud.cluster(cluster)
+        {
+            return refused(StatusCode::BAD_REQUEST, format!("to: {why}"));
+        }
         self.moves.lock().unwrap_or_else(PoisonError::into_inner).remove(&seen.host);
         let told = told(&seen);
         drop(supervise::once("the move of a tenant", async move {
             let done = moving::move_to(&settings, &known, &seen.host, &to, &|_, _, _| {}).await;
             match &done {
-                Ok(_) => tracing::info!(tenant = seen.host, "a tenant moved"),
+                Ok(_) => told_of("tenant_moved", &seen.host),
                 Err(why) => {
                     tracing::error!(code = "tenant_not_moved", tenant = seen.host, why, "a tenant did not move");
                 }
@@ -197,6 +230,21 @@ impl Api {
         }));
         Ok((StatusCode::ACCEPTED, told))
     }
+}
+
+/// Tells of what an administrator has done.
+fn told_of(event: &'static str, host: &str) {
+    tracing::info!(code = event, tenant = host, "an administrator has changed a tenant");
+}
+
+/// What is wrong with the first user of a new tenant, before anything is made for it.
+fn said_badly(email: &str, password: Option<&str>) -> Option<String> {
+    let mut faults = user::check_names(email, None, email);
+    if let Some(password) = password {
+        faults.extend(password::check_length("password", password).err().unwrap_or_default());
+    }
+    let why: Vec<String> = faults.iter().map(|(field, why)| format!("{field}: {}", why.join("; "))).collect();
+    (!why.is_empty()).then(|| why.join("\n"))
 }
 
 /// What of a tenant may be seen.

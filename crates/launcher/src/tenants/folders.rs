@@ -3,8 +3,11 @@
 //! A tenant is known by the catalogue. Outside of it, a folder says what it is in `tenant.json`: one that was taken out,
 //! so that it can be put back, and one of a release that had no catalogue.
 
+use crate::admin::explain;
 use crate::config::{Secret, Settings};
 use crate::private;
+use ledger_core::database::file_of;
+use ledger_core::ledger::Ledger;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -55,6 +58,23 @@ pub(super) fn settings_of(settings: &Settings, host: &str, database: Option<Stri
         token_audience: host.to_owned(),
         data,
         ..settings.clone()
+    }
+}
+
+/// That the books are where they are said to be: a file that is not there is not made in their place.
+pub(super) fn must_have(own: &Settings) -> Result<(), String> {
+    match file_of(own.database.expose()) {
+        Some(file) if !file.exists() => Err(format!("its books are not in {}", file.display())),
+        _ => Ok(()),
+    }
+}
+
+/// The same of a database: one that is empty is to have its books restored.
+pub(super) async fn must_be_books(ledger: &Ledger) -> Result<(), String> {
+    match ledger.has_no_books().await {
+        Ok(true) => Err("there are no books in its database".into()),
+        Ok(false) => Ok(()),
+        Err(error) => Err(explain(&error)),
     }
 }
 

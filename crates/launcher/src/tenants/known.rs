@@ -8,7 +8,7 @@ use super::folders::{self, normal_host};
 use crate::admin::explain;
 use crate::config::{Key, Settings};
 use crate::private;
-use catalogue::{Catalogue, Place, State, Taken, Tenant};
+use catalogue::{Catalogue, Hold, Place, State, Taken, Tenant};
 use futures_util::future::BoxFuture;
 use http_kit::quota::{Share, Together};
 use ledger_core::database::Patience;
@@ -17,7 +17,7 @@ use ledger_core::fault::said;
 use ledger_core::keys::{Keys, Purpose};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -52,7 +52,7 @@ struct Seen {
 }
 
 /// What is hidden of a tenant.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Secrets {
     /// Where its books are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +63,24 @@ pub(crate) struct Secrets {
     /// What its tokens are signed with, where that does not follow from the master key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<Vec<u8>>,
+    /// The place that its books have left and that is still to be closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) leaves: Option<String>,
+    /// Where its folder is put while it is taken out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) aside: Option<PathBuf>,
+}
+
+/// A tenant that is held by who works on it.
+pub(super) struct Working(Hold);
+
+impl Working {
+    /// Asked before anything is done that others could be doing otherwise.
+    pub(super) async fn still(&self) -> Result<(), String> {
+        self.0.still().await.map_err(|error| {
+            format!("the catalogue was away meanwhile, and others may be at work on the tenant: {}", said(&error))
+        })
+    }
 }
 
 impl Secrets {
@@ -78,7 +96,7 @@ impl Secrets {
     }
 }
 
-pub(super) fn patience(settings: &Settings) -> Patience {
+pub(crate) fn patience(settings: &Settings) -> Patience {
     Patience {
         connect: settings.connect_timeout,
         statement: settings.statement_timeout,
@@ -218,6 +236,14 @@ impl Known {
         }
     }
 
+    /// Has a tenant worked on by nobody else, as long as what is answered is kept.
+    pub(super) async fn hold(&self, host: &str) -> Result<Working, String> {
+        let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
+        let held = self.catalogue.hold(&host).await.map_err(|error| said(&error))?;
+        let busy = || format!("somebody is at work on {host}; wait until that is over, or end it where it hangs");
+        held.map(Working).ok_or_else(busy)
+    }
+
     /// As it is now, for whoever changes it.
     pub(super) async fn seen_now(&self, host: &str) -> Result<Tenant, String> {
         let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
@@ -226,7 +252,16 @@ impl Known {
     }
 
     pub(super) async fn change(&self, seen: &Tenant, to: Tenant) -> Result<Tenant, String> {
-        let changed = self.catalogue.change(seen, to).await.map_err(|error| said(&error))?;
+        let changed = match self.catalogue.change(seen, to.clone()).await {
+            Ok(changed) => changed,
+            // It may have been done all the same.
+            Err(error) => match self.catalogue.find(&seen.host).await {
+                Ok(Some(now)) if now == (Tenant { turn: seen.turn + 1, version: now.version.clone(), ..to }) => {
+                    Some(now)
+                }
+                _ => return Err(said(&error)),
+            },
+        };
         self.seen().remove(&seen.host);
         changed.ok_or_else(|| format!("somebody else has changed {} meanwhile; look at it and try again", seen.host))
     }
@@ -273,7 +308,7 @@ impl Known {
     }
 
     pub(super) fn hide(&self, host: &str, secrets: &Secrets) -> Result<Option<String>, String> {
-        if secrets.url.is_none() && secrets.master.is_none() {
+        if *secrets == Secrets::default() {
             return Ok(None);
         }
         let text = serde_json::to_vec(secrets).map_err(|error| error.to_string())?;
@@ -312,15 +347,22 @@ impl Known {
     pub(crate) async fn settings_of(&self, settings: &Settings, host: &str) -> Result<Option<Settings>, String> {
         let Some(host) = normal_host(host) else { return Ok(None) };
         match self.catalogue.find(&host).await.map_err(|error| said(&error))? {
-            Some(tenant) => self.settings(settings, &tenant).map(Some),
+            Some(tenant) => {
+                let own = self.settings(settings, &tenant)?;
+                folders::must_have(&own)?;
+                Ok(Some(own))
+            }
             None => Ok(None),
         }
     }
 
     /// The settings of a tenant that may be there or not: without one, its books are a file in its folder.
     pub(crate) async fn place_of(&self, settings: &Settings, host: &str) -> Result<Settings, String> {
-        let own = self.settings_of(settings, host).await?;
-        Ok(own.unwrap_or_else(|| folders::settings_of(settings, host, None)))
+        let host = normal_host(host).ok_or_else(|| format!("{host} is no host name"))?;
+        match self.catalogue.find(&host).await.map_err(|error| said(&error))? {
+            Some(tenant) => self.settings(settings, &tenant),
+            None => Ok(folders::settings_of(settings, &host, None)),
+        }
     }
 
     /// Takes in a tenant whose folder says what it is: of a release that had no catalogue, or put back after it was removed.
@@ -339,7 +381,7 @@ impl Known {
         let url = told.database.filter(|_| place == Place::Address);
         let secrets = if matches!(place, Place::Cluster { .. }) || self.is_shared() {
             let key = |name: &str| private::secret(&data.join(name));
-            Secrets { url, master: key("master-key")?, token: key("token-secret")? }
+            Secrets { url, master: key("master-key")?, token: key("token-secret")?, ..Secrets::default() }
         } else {
             Secrets { url, ..Secrets::default() }
         };
@@ -382,7 +424,7 @@ impl Known {
     /// The keys of a tenant as they may be kept beside a copy of its books; nothing where they are in its folder.
     pub(crate) async fn hidden_keys(&self, host: &str) -> Result<Option<String>, String> {
         let seen = self.seen_now(host).await?;
-        let keys = Secrets { url: None, ..self.reveal(&seen)? };
+        let keys = Secrets { url: None, leaves: None, aside: None, ..self.reveal(&seen)? };
         self.hide(&seen.host, &keys)
     }
 

@@ -7,11 +7,13 @@
 //! 5. What was left is put aside under another name: whoever has not heard finds nothing there, rather than what is old.
 //! 6. The catalogue says that they are served.
 //!
+//! Who moves them holds the tenant for as long, and asks before each step that others could undo whether they hold it still.
+//!
 //! Whatever ends that, `duet tenant resume` serves them again: before the fourth step where they were, and after it where
 //! they are, for nobody wrote in between.
 
 use super::folders;
-use super::known::{Known, Secrets, patience};
+use super::known::{Known, Secrets, Working, patience};
 use super::making::{LET_GO, apart};
 use crate::admin::{self, Memory};
 use crate::config::{Secret, Settings};
@@ -45,6 +47,7 @@ pub(crate) async fn move_to(
     to: &To,
     shown: &convert::Shown,
 ) -> Result<String, String> {
+    let working = known.hold(host).await?;
     let seen = known.seen_now(host).await?;
     let host = seen.host.clone();
     match seen.state {
@@ -78,26 +81,32 @@ pub(crate) async fn move_to(
         To::Cluster(name) => Some((settings.cloud.cluster(name)?.clone(), Cluster::name_for(&host, &apart()))),
     };
     let old = Old::of(settings, known, &seen)?;
+    folders::must_have(&old.own)?;
     let keys = kept_keys(&old.own)?;
     let moving = known.change(&seen, Tenant { state: State::Moving, ..seen.clone() }).await?;
-    match copied(settings, known, (&moving, &old, keys), made.as_ref(), shown).await {
-        Ok((told, switching)) => switched(settings, known, (&switching, &old), told).await,
-        Err(why) => back(settings, known, (&moving, &seen, &old), made.as_ref(), why).await,
+    match copied(settings, known, &working, (&moving, &old, keys), (made.as_ref(), shown)).await {
+        Ok((told, switching)) => switched(settings, known, &working, (&switching, &old), told).await,
+        Err(why) => back(settings, known, &working, (&moving, &seen, &old), made.as_ref(), why).await,
     }
 }
 
-/// Serves a tenant where it was, and says why. Where somebody else has changed it since, it is theirs, and nothing is touched.
+/// Serves a tenant where it was, and says why. It is served once its place takes writes again; until then it stays as it is.
 async fn back(
     settings: &Settings,
     known: &Known,
+    working: &Working,
     (moving, seen, old): (&Tenant, &Tenant, &Old),
     made: Option<&(Cluster, String)>,
     why: String,
 ) -> Result<String, String> {
-    if let Err(also) = known.change(moving, seen.clone()).await {
-        return Err(format!("{why}\n{also}; see duet tenant resume"));
+    let undone = async {
+        working.still().await?;
+        old.open_again(settings).await?;
+        known.change(moving, seen.clone()).await
+    };
+    if let Err(also) = undone.await {
+        return Err(format!("{why}\n{also}\n{} is read and not written; say duet tenant resume", seen.host));
     }
-    old.open_again(settings).await;
     if let Some((cluster, database)) = made
         && let Err(error) = cluster.remove(database, patience(settings)).await
     {
@@ -134,11 +143,16 @@ impl Old {
         admin::open(&self.own, Memory::among_many(&self.own), Purpose::Serving).await.map(Some)
     }
 
-    async fn open_again(&self, settings: &Settings) {
-        let Some((cluster, database)) = &self.cluster else { return };
-        if let Err(error) = cluster.open(database, patience(settings)).await {
-            crate::console::warn(&format!("the database {database} still takes no writes: {}", said(&error)));
-        }
+    async fn open_again(&self, settings: &Settings) -> Result<(), String> {
+        let Some((cluster, database)) = &self.cluster else { return Ok(()) };
+        let opened = cluster.open(database, patience(settings)).await;
+        opened.map_err(|error| format!("the database {database} still takes no writes: {}", said(&error)))
+    }
+
+    /// The same as the catalogue has it, until it is closed.
+    fn left(&self) -> Option<String> {
+        let (cluster, database) = self.cluster.as_ref()?;
+        Some(Place::Cluster { cluster: cluster.name().to_owned(), database: database.clone() }.to_string())
     }
 
     /// Nobody finds anything there any more. What is kept is answered.
@@ -163,8 +177,31 @@ fn put_aside(data: &Path) -> Result<String, String> {
     Ok(aside.display().to_string())
 }
 
+/// Closes the place that a tenant has left, where its move was cut off before that was done. Whether anything is left to be closed
+/// is answered as what its secrets say from now on.
+pub(super) async fn leave_the_rest(settings: &Settings, tenant: &Tenant, secrets: Secrets) -> Result<Secrets, String> {
+    leave_file(settings, tenant).await?;
+    let Some(left) = secrets.leaves.as_deref().and_then(Place::parse) else { return Ok(secrets) };
+    let Place::Cluster { cluster, database } = &left else { return Ok(secrets) };
+    if left == tenant.place {
+        return Ok(Secrets { leaves: None, ..secrets });
+    }
+    let closed = match settings.cloud.cluster(cluster) {
+        Ok(cluster) => cluster.close(database, patience(settings)).await.map_err(|error| said(&error)),
+        Err(why) => Err(why),
+    };
+    match closed {
+        Ok(()) => Ok(Secrets { leaves: None, ..secrets }),
+        Err(why) => {
+            // What is in its place now is served meanwhile.
+            crate::console::warn(&format!("{left}, which {} has left, is not closed yet: {why}", tenant.host));
+            Ok(secrets)
+        }
+    }
+}
+
 /// Puts the file aside that a tenant has left, where its move was cut off before that was done.
-pub(super) async fn leave_file(settings: &Settings, tenant: &Tenant) -> Result<(), String> {
+async fn leave_file(settings: &Settings, tenant: &Tenant) -> Result<(), String> {
     let own = folders::settings_of(settings, &tenant.host, None);
     let is_left = matches!(tenant.place, Place::Cluster { .. }) && tenant.state == State::Switching;
     if !is_left || !own.data.join("duet.db").exists() {
@@ -180,11 +217,12 @@ pub(super) async fn leave_file(settings: &Settings, tenant: &Tenant) -> Result<(
 async fn copied(
     settings: &Settings,
     known: &Known,
+    working: &Working,
     (moving, old, keys): (&Tenant, &Old, Secrets),
-    made: Option<&(Cluster, String)>,
-    shown: &convert::Shown,
+    (made, shown): (Option<&(Cluster, String)>, &convert::Shown),
 ) -> Result<(String, Tenant), String> {
     known.settle().await;
+    working.still().await?;
     let guard = old.close_to_writers(settings).await?;
     let url = if let Some((cluster, database)) = made {
         cluster.make(database, patience(settings)).await.map_err(|error| said(&error))?;
@@ -200,10 +238,10 @@ async fn copied(
     let told = copied?;
     let (place, secrets) = if let Some((cluster, database)) = made {
         let place = Place::Cluster { cluster: cluster.name().to_owned(), database: database.clone() };
-        (place, known.hide(&moving.host, &keys)?)
+        (place, known.hide(&moving.host, &Secrets { leaves: old.left(), ..keys })?)
     } else {
         keep_keys(&old.own.data, &keys)?;
-        (Place::Folder, None)
+        (Place::Folder, known.hide(&moving.host, &Secrets { leaves: old.left(), ..Secrets::default() })?)
     };
     let switching = Tenant { place, secrets, state: State::Switching, ..moving.clone() };
     Ok((told, known.change(moving, switching).await?))
@@ -214,15 +252,25 @@ async fn copied(
 async fn switched(
     settings: &Settings,
     known: &Known,
+    working: &Working,
     (switching, old): (&Tenant, &Old),
     told: String,
 ) -> Result<String, String> {
     known.settle().await;
+    working
+        .still()
+        .await
+        .map_err(|why| format!("{why}\nthe books are in {}; say duet tenant resume", switching.place))?;
+    let mut secrets = known.reveal(switching)?;
     let kept = match old.leave(settings).await {
-        Ok(kept) => format!("what was left is kept as {kept}"),
-        Err(why) => format!("what was left could not be closed, and nobody is to use it: {why}"),
+        Ok(kept) => {
+            secrets.leaves = None;
+            format!("what was left is kept as {kept}")
+        }
+        Err(why) => format!("what was left could not be closed, say duet tenant resume once it is reached: {why}"),
     };
-    let now = known.change(switching, Tenant { state: State::Active, ..switching.clone() }).await;
+    let secrets = known.hide(&switching.host, &secrets)?;
+    let now = known.change(switching, Tenant { secrets, state: State::Active, ..switching.clone() }).await;
     let now =
         now.map_err(|why| format!("{why}\nthe books are in {}; {kept}; say duet tenant resume", switching.place))?;
     Ok(format!("{told}\n{} is served from {}; {kept}", now.host, now.place))
@@ -238,7 +286,7 @@ fn kept_keys(own: &Settings) -> Result<Secrets, String> {
     if master.is_none() {
         return Err(format!("there is no master key in {}", own.data.display()));
     }
-    Ok(Secrets { url: None, master, token })
+    Ok(Secrets { master, token, ..Secrets::default() })
 }
 
 fn keep_keys(data: &Path, keys: &Secrets) -> Result<(), String> {

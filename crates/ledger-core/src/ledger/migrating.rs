@@ -157,6 +157,11 @@ impl Ledger {
         self.installation().await.map(|_| ())
     }
 
+    /// Whether there are no books yet where they are to be.
+    pub async fn has_no_books(&self) -> Result<bool> {
+        Ok(self.database.is_new().await?)
+    }
+
     pub async fn pending_migrations(&self) -> Result<usize> {
         Ok(self.database.pending_migrations().await?)
     }
