@@ -150,7 +150,7 @@ fn waiting(known: &Known, roles: &Roles, document: RecordId, day: Day) -> Result
         *sum = sum.checked_add(fact.home_tax).ok_or_else(Error::too_large)?;
     }
     for (row, [_, due, _]) in known.due_of(document, day)? {
-        let Some(account) = due_on(roles, row.fact).filter(|_| row.fact.entry_date <= day) else { continue };
+        let Some(account) = due_on(roles, row.fact).filter(|_| row.is_there(day)) else { continue };
         let sum = sums.entry((account, row.fact.duty)).or_default();
         *sum = sum.checked_sub(due).ok_or_else(Error::too_large)?;
     }

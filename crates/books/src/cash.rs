@@ -41,6 +41,17 @@ pub struct Row<'f> {
     /// The first fact that says it by then.
     pub fact: &'f tax_facts::Model,
     pub part: Part,
+    /// What of it is in the ledger by then, whatever day it counts for.
+    pub written: Figures,
+    /// Whether anything of it is.
+    pub is_written: bool,
+}
+
+impl Row<'_> {
+    /// Whether any version of its document wrote it by the end of a day.
+    pub fn is_there(&self, day: Day) -> bool {
+        if sown(Fault::WaitsForItsFirstVersion) { self.fact.entry_date <= day } else { self.is_written }
+    }
 }
 
 /// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
@@ -62,6 +73,8 @@ struct Said<'f> {
     first: &'f tax_facts::Model,
     by_then: Option<&'f tax_facts::Model>,
     figures: Figures,
+    written: Figures,
+    is_written: bool,
 }
 
 impl<'f> Said<'f> {
@@ -75,7 +88,13 @@ impl<'f> Said<'f> {
         // What was taken back whole takes no odd coin.
         let leads = own && fact.leads && self.figures != [BookMoney::ZERO; 3];
         let part = Part { figures: self.figures, paid, leads };
-        Some(Row { name: (self.first.entry_number, self.first.place), fact, part })
+        Some(Row {
+            name: (self.first.entry_number, self.first.place),
+            fact,
+            part,
+            written: self.written,
+            is_written: self.is_written,
+        })
     }
 }
 
@@ -141,13 +160,19 @@ impl Known {
             let rows = rows.entry(key).or_default();
             let place = rows.iter().position(|row| says_the_same(row.first, fact)).unwrap_or(rows.len());
             if place == rows.len() {
-                rows.push(Said { first: fact, by_then: None, figures: [BookMoney::ZERO; 3] });
+                let [figures, written] = [[BookMoney::ZERO; 3]; 2];
+                rows.push(Said { first: fact, by_then: None, figures, written, is_written: false });
             }
             if let Some(said) = rows.get_mut(place).filter(|_| fact.date <= day) {
                 said.by_then.get_or_insert(fact);
                 let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
-                for (sum, figure) in said.figures.iter_mut().zip(figures) {
-                    *sum = sum.plus(figure).map_err(too_large)?;
+                let is_written = fact.entry_date <= day || sown(Fault::CountsBeforeItIsWritten);
+                said.is_written |= is_written;
+                for (place, figure) in figures.into_iter().enumerate() {
+                    said.figures[place] = said.figures[place].plus(figure).map_err(too_large)?;
+                    if is_written {
+                        said.written[place] = said.written[place].plus(figure).map_err(too_large)?;
+                    }
                 }
             }
         }
@@ -159,9 +184,9 @@ impl Known {
         let rows = self.rows(document, day)?;
         let (whole, settlements) = self.history.settlements(document, day)?;
         let parts: Vec<Part> = rows.iter().map(|row| row.part).collect();
-        // What leaves nothing open counts when it is written.
+        // What leaves nothing open counts when it is written; what is not written yet, whose tax may be of a day before, does not.
         let due = if whole == Money::ZERO {
-            parts.iter().map(|part| part.figures).collect()
+            rows.iter().map(|row| row.written).collect()
         } else {
             due(&parts, whole, &settlements, self.coin).map_err(too_large)?
         };

@@ -99,6 +99,14 @@ faults! {
     WriteOffTakesOffIncome,
     /// The base of what is kept back is rounded settlement by settlement.
     KeptBackByItself,
+    /// On cash basis what counts for a day before its document counts on that day.
+    CountsBeforeItIsWritten,
+    /// On cash basis tax waits until the first version of its document was written.
+    WaitsForItsFirstVersion,
+    /// What is given back stands on the account of what was taken off last, though that took no tax.
+    NothingHidesItsAccount,
+    /// What a credit gives back of a discount and a write-off stands where either did.
+    GivenBackElsewhere,
     /// A fact is taken back before it counts.
     TakenBackTooSoon,
     /// A line that only moves tax says nothing of it.

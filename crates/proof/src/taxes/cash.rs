@@ -54,6 +54,8 @@ impl Coin {
 pub(super) struct Row {
     pub(super) left: [Wide; 3],
     pub(super) due: [Wide; 3],
+    /// What of it is in the ledger by then, whatever day it counts for.
+    pub(super) written: [Wide; 3],
     pub(super) leads: bool,
     pub(super) charged: bool,
 }
@@ -187,18 +189,20 @@ impl Cash {
                 row.leads = fact.leads;
                 row.charged = matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit));
                 let figures = [fact.home_base, fact.home_tax, fact.not_recoverable];
-                for (left, figure) in row.left.iter_mut().zip(figures) {
-                    *left += Wide::from(figure.units());
+                let written = fact.entry_date <= day;
+                for (place, figure) in figures.into_iter().enumerate() {
+                    row.left[place] += Wide::from(figure.units());
+                    row.written[place] += if written { Wide::from(figure.units()) } else { 0 };
                 }
             }
             let mut rows: Vec<Row> = rows.into_values().collect();
             let invoiced: Wide = rows.iter().flat_map(|row| row.left).sum();
-            // Before its day nothing of it is open; what comes to nothing counts when it is written.
+            // Before its day nothing of it is open, and nothing counts that is not written; what comes to nothing counts when it is.
             if day >= row.date && row.total.units() != 0 {
                 settle(&mut rows, row.total.units().into(), &settlements(row, day, settled, reduced), coin);
             } else {
                 for row in &mut rows {
-                    row.due = std::mem::take(&mut row.left);
+                    row.due = row.written;
                 }
             }
             let due: Wide = rows.iter().flat_map(|row| row.due).sum();

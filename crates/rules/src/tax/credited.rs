@@ -96,10 +96,12 @@ struct Sum {
     off: Figures,
     /// Note by note, in the order in which they came.
     credits: Vec<(RecordId, Figures)>,
-    /// The last fact that took something off, and where the rest of that stands.
-    last: Option<(TaxFact, RecordId)>,
-    /// What the notes gave back when that was said last.
-    said: Vec<(RecordId, Figures)>,
+    /// The last fact that took something off.
+    last: Option<TaxFact>,
+    /// What was taken off, by where the rest of that stands, in the order in which it came.
+    stands: Vec<(RecordId, Figures)>,
+    /// What the notes gave back of which, when that was said last.
+    said: Vec<((RecordId, RecordId), Figures)>,
 }
 
 /// What a document and its credits give back, day by day: each time that it is another than before. The facts are the whole
@@ -126,7 +128,8 @@ fn add(sums: &mut Vec<Sum>, step: &Step) -> Result<(), TooLarge> {
     let place = sums.iter().position(|known| known.kind == wanted).unwrap_or(sums.len());
     if place == sums.len() {
         let (own, off) = (NOTHING, NOTHING);
-        sums.push(Sum { kind: wanted, own, off, credits: Vec::new(), last: None, said: Vec::new() });
+        let (credits, stands, said) = (Vec::new(), Vec::new(), Vec::new());
+        sums.push(Sum { kind: wanted, own, off, credits, last: None, stands, said });
     }
     let Some(sum) = sums.get_mut(place) else { return Ok(()) };
     let more = figures(&step.fact);
@@ -134,7 +137,14 @@ fn add(sums: &mut Vec<Sum>, step: &Step) -> Result<(), TooLarge> {
         Whose::Own => sum.own = added(sum.own, more)?,
         Whose::Off(account) => {
             sum.off = added(sum.off, more)?;
-            sum.last = Some((step.fact.clone(), account));
+            // One whose tax comes to nothing stands on no account; what others took is given back on theirs.
+            let before = sum.last.take().filter(|_| !sown(Fault::NothingHidesItsAccount));
+            let of_tax = step.fact.account.or_else(|| before.and_then(|before| before.account));
+            sum.last = Some(TaxFact { account: of_tax, ..step.fact.clone() });
+            match sum.stands.iter_mut().find(|(known, _)| *known == account || sown(Fault::GivenBackElsewhere)) {
+                Some((_, off)) => *off = added(*off, more)?,
+                None => sum.stands.push((account, more)),
+            }
         }
         Whose::Credit(note) => match sum.credits.iter_mut().find(|(known, _)| *known == note) {
             Some((_, credited)) => *credited = added(*credited, more)?,
@@ -161,6 +171,33 @@ fn beyond_each(left: Figures, off: Figures) -> Result<Figures, TooLarge> {
     Ok(Figures { own: each(left.own, off.own, own)?, home: each(left.home, off.home, home)? })
 }
 
+/// As much of what is given back as was taken off here.
+fn of_this<F: Funds>(back: F, off: F) -> F {
+    if back.is_negative() == off.is_negative() || back == F::NOTHING || off == F::NOTHING {
+        return F::NOTHING;
+    }
+    let size = Ord::min(back.size(), off.size());
+    if back.is_negative() { size.negated() } else { size }
+}
+
+/// What a note gives back, by where that stands: what was taken off last comes back first.
+fn by_account(mut back: Figures, stands: &mut [(RecordId, Figures)]) -> Result<Vec<(RecordId, Figures)>, TooLarge> {
+    let mut found = Vec::with_capacity(stands.len());
+    for (account, off) in stands.iter_mut().rev() {
+        let own = Figures {
+            own: each(back.own, off.own, |back, off| Ok(of_this(back, off)))?,
+            home: each(back.home, off.home, |back, off| Ok(of_this(back, off)))?,
+        };
+        (back, *off) = (taken(back, own)?, added(*off, own)?);
+        found.push((*account, own));
+    }
+    // What stands nowhere by itself stands with the last.
+    if let Some((_, own)) = found.first_mut() {
+        *own = added(*own, back)?;
+    }
+    Ok(found)
+}
+
 impl Sum {
     fn give(
         &mut self,
@@ -168,24 +205,26 @@ impl Sum {
         steps: &[Step],
         backs: &mut Vec<Back>,
     ) -> Result<(), TooLarge> {
-        let Some((fact, stands_on)) = &self.last else { return Ok(()) };
-        let (mut left, mut off) = (self.off, self.off);
+        let Some(fact) = &self.last else { return Ok(()) };
+        let (mut left, mut off, mut stands) = (self.off, self.off, self.stands.clone());
         for (note, credited) in std::iter::once(&(document, self.own)).chain(&self.credits) {
             left = added(left, *credited)?;
             let back = beyond_each(left, off)?;
             (left, off) = (added(left, back)?, added(off, back)?);
-            let said = self.said.iter_mut().find(|(known, _)| known == note);
-            let before = said.as_ref().map_or(NOTHING, |(_, said)| *said);
-            if before == back {
-                continue;
+            for (stands_on, back) in by_account(back, &mut stands)? {
+                let said = self.said.iter_mut().find(|(known, _)| *known == (*note, stands_on));
+                let before = said.as_ref().map_or(NOTHING, |(_, said)| *said);
+                if before == back {
+                    continue;
+                }
+                match said {
+                    Some((_, said)) => *said = back,
+                    None => self.said.push(((*note, stands_on), back)),
+                }
+                let date = counts(day, *note, fact, steps);
+                let fact = TaxFact { origin: TaxOrigin::Credited, date, ..with(fact, back) };
+                backs.push(Back { day, credit: *note, stands_on, fact });
             }
-            match said {
-                Some((_, said)) => *said = back,
-                None => self.said.push((*note, back)),
-            }
-            let date = counts(day, *note, fact, steps);
-            let fact = TaxFact { origin: TaxOrigin::Credited, date, ..with(fact, back) };
-            backs.push(Back { day, credit: *note, stands_on: *stands_on, fact });
         }
         Ok(())
     }
@@ -316,6 +355,30 @@ mod tests {
         ] {
             assert_eq!(shown(&steps), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn it_comes_back_where_it_was_taken_off() {
+        let account = |number: u128| Whose::Off(RecordId(uuid::Uuid::from_u128(number)));
+        let shown = |steps: &[Step]| {
+            let one = |back: &Back| {
+                let (account, day) = (back.stands_on.0.as_u128(), back.day.to_string());
+                format!("{} on {account}: {}/{}", &day[8..], back.fact.home_base, back.fact.home_tax)
+            };
+            given_back(RecordId::default(), steps).unwrap().iter().map(one).collect::<Vec<_>>().join("; ")
+        };
+        let mut steps = vec![
+            step("01", Whose::Own, ["1000", "190"]),
+            step("02", account(6810), ["-100", "-19"]),
+            step("03", account(6820), ["-50", "-9.5"]),
+            step("04", note(1), ["-1000", "-190"]),
+        ];
+        assert_eq!(shown(&steps), "04 on 6820: 50/9.5; 04 on 6810: 100/19");
+        steps[3] = step("04", note(1), ["-920", "-174.8"]);
+        assert_eq!(shown(&steps), "04 on 6820: 50/9.5; 04 on 6810: 20/3.8");
+        // What is taken back there comes back from there no more.
+        steps.push(step("05", account(6820), ["50", "9.5"]));
+        assert_eq!(shown(&steps), "04 on 6820: 50/9.5; 04 on 6810: 20/3.8; 05 on 6820: 0/0");
     }
 
     #[test]

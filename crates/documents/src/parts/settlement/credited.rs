@@ -9,7 +9,7 @@ use super::allocating::accounts;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
-use crate::money::{BookMoney, Money};
+use crate::money::BookMoney;
 use answers::Ask;
 use books::chart::Chart;
 use books::cx::Cx;
@@ -25,8 +25,8 @@ use rules::tax::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, 
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use rules::tax::figures::TooLarge;
 use schema::tables::{
-    DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, entries, facts_of,
-    tax_facts as table,
+    DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, entries, entry_lines,
+    facts_of, tax_facts as table,
 };
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
@@ -94,20 +94,22 @@ pub(crate) async fn origins_of(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<Re
     Ok(links.column_of(&cx.db).await?)
 }
 
+/// What tells what is given back apart, and where the rest of it stands.
+type Standing = (Kind, RecordId);
+
 /// Everything that is known of the tax of one document.
 struct Story {
     origin: RecordId,
     steps: Vec<Step>,
-    /// What was given back so far, by the notes that did.
-    booked: Vec<(RecordId, Day, TaxFact)>,
-    /// Where the rest of what was taken off stands; needed where no step says it any more.
-    stands_on: RecordId,
+    /// What was given back so far, by the notes that did, and where the rest of that stands.
+    booked: Vec<(RecordId, RecordId, Day, TaxFact)>,
 }
 
-/// What one note gives back of one kind of fact: what it should by these days, and what is in the books of these days.
+/// What one note gives back of one kind of fact where it stands: what it should by these days, and what is in the books of
+/// these days.
 #[derive(Default)]
 struct Course {
-    wanted: BTreeMap<Day, (TaxFact, RecordId)>,
+    wanted: BTreeMap<Day, TaxFact>,
     booked: Vec<(Day, TaxFact)>,
 }
 
@@ -131,9 +133,12 @@ impl Story {
         let mut booked = Vec::new();
         let off = found().filter(table::Column::SettlesId.eq(origin)).models(&cx.db).await?;
         let stands = stands_on(cx, origin).await?;
+        let rests = Rests::of(cx, &off).await?;
         for row in &off {
             match row.origin {
-                TaxOrigin::Credited => booked.push((row.document_id, row.entry_date, fact(row))),
+                TaxOrigin::Credited => {
+                    booked.push((row.document_id, rests.of_fact(row)?, row.entry_date, fact(row)));
+                }
                 TaxOrigin::Discount | TaxOrigin::WriteOff => {
                     steps.push(step(row, Whose::Off(stands.of(row)?)));
                 }
@@ -152,12 +157,12 @@ impl Story {
                 steps.push(step(row, Whose::Credit(note)));
             }
         }
-        Ok(Self { origin, steps, booked, stands_on: stands.last })
+        Ok(Self { origin, steps, booked })
     }
 
-    fn courses(&self) -> Result<BTreeMap<RecordId, Vec<(Kind, Course)>>> {
-        let mut courses: BTreeMap<RecordId, Vec<(Kind, Course)>> = BTreeMap::new();
-        let mut of = |note: RecordId, wanted: Kind, tell: &mut dyn FnMut(&mut Course)| {
+    fn courses(&self) -> Result<BTreeMap<RecordId, Vec<(Standing, Course)>>> {
+        let mut courses: BTreeMap<RecordId, Vec<(Standing, Course)>> = BTreeMap::new();
+        let mut of = |note: RecordId, wanted: Standing, tell: &mut dyn FnMut(&mut Course)| {
             let of_note = courses.entry(note).or_default();
             if let Some((_, course)) = of_note.iter_mut().find(|(known, _)| *known == wanted) {
                 tell(course);
@@ -168,12 +173,12 @@ impl Story {
             }
         };
         for back in given_back(self.origin, &self.steps).map_err(too_large)? {
-            of(back.credit, kind(&back.fact), &mut |course| {
-                course.wanted.insert(back.day, (back.fact.clone(), back.stands_on));
+            of(back.credit, (kind(&back.fact), back.stands_on), &mut |course| {
+                course.wanted.insert(back.day, back.fact.clone());
             });
         }
-        for (note, day, fact) in &self.booked {
-            of(*note, kind(fact), &mut |course| course.booked.push((*day, fact.clone())));
+        for (note, account, day, fact) in &self.booked {
+            of(*note, (kind(fact), *account), &mut |course| course.booked.push((*day, fact.clone())));
         }
         Ok(courses)
     }
@@ -182,16 +187,17 @@ impl Story {
         let periods = cx.periods().await?;
         let mut given = Vec::new();
         for (note, kinds) in self.courses()? {
-            let mut by_day: BTreeMap<Day, Vec<(TaxFact, RecordId)>> = BTreeMap::new();
-            for (of_kind, course) in &kinds {
+            // A base counts once for a line, a box and an entry: what stands elsewhere is an entry of its own.
+            let mut by_day: BTreeMap<(Day, RecordId), Vec<(TaxFact, RecordId)>> = BTreeMap::new();
+            for ((of_kind, stands_on), course) in &kinds {
                 let module = if of_kind.2 == TaxSide::Sale { Module::Sales } else { Module::Purchase };
                 let open = |day: Day| periods.first_open(module, day, cx.asker());
-                for (day, fact, stands_on) in course.differences(open, self.stands_on)? {
+                for (day, fact) in course.differences(open)? {
                     // What counts for a closed day is said on the first open one.
                     let counts = periods.check(module, "taxDate", fact.date, cx.asker()).is_ok();
                     let date = if counts { fact.date } else { Ord::max(day, fact.date) };
                     let fact = TaxFact { settles: Some(self.origin), date, ..fact };
-                    by_day.entry(day).or_default().push((fact, stands_on));
+                    by_day.entry((day, *stands_on)).or_default().push((fact, *stands_on));
                 }
             }
             if by_day.is_empty() {
@@ -199,7 +205,7 @@ impl Story {
             }
             let row = documents::Entity::find_by_id((cx.business_id()?, note)).model(&cx.db).await?;
             let row = row.ok_or_else(|| Error::internal("a note that there is not gives tax back"))?;
-            for (day, facts) in by_day {
+            for ((day, _), facts) in by_day {
                 post(cx, &row, day, facts).await?;
             }
             given.push(note);
@@ -210,11 +216,7 @@ impl Story {
 
 impl Course {
     /// What the books are short of, day by day.
-    fn differences(
-        &self,
-        open: impl Fn(Day) -> Result<Day>,
-        stands_on: RecordId,
-    ) -> Result<Vec<(Day, TaxFact, RecordId)>> {
+    fn differences(&self, open: impl Fn(Day) -> Result<Day>) -> Result<Vec<(Day, TaxFact)>> {
         let mut days = BTreeSet::new();
         for day in self.wanted.keys().copied().chain(self.booked.iter().map(|(day, _)| *day)) {
             days.insert(open(day)?);
@@ -226,23 +228,25 @@ impl Course {
             let mut there = self.booked.iter().filter(|(at, _)| *at <= day);
             let booked = there.clone().try_fold(posted, |sum, (_, fact)| added(sum, figures(fact)));
             let booked = booked.map_err(too_large)?;
-            let wanted = said.map_or(NOTHING, |(fact, _)| figures(fact));
+            let wanted = said.map_or(NOTHING, figures);
             let by = taken(wanted, booked).map_err(too_large)?;
             if by == NOTHING {
                 continue;
             }
             posted = added(posted, by).map_err(too_large)?;
             let last = there.next_back();
-            let (fact, account) = match (said, last) {
-                (Some((fact, account)), _) => (fact.clone(), *account),
+            let fact = match (said, last) {
+                (Some(fact), _) => fact.clone(),
                 // Taken back on its own day it counts for the day that it counted for.
                 (None, Some((at, fact))) => {
                     let date = if *at == day { fact.date } else { Ord::max(day, fact.date) };
-                    (TaxFact { date, ..fact.clone() }, stands_on)
+                    TaxFact { date, ..fact.clone() }
                 }
                 (None, None) => continue,
             };
-            found.push((day, with(&fact, by), account));
+            // One whose tax comes to nothing stands on no account.
+            let account = fact.account.or_else(|| self.booked.iter().find_map(|(_, fact)| fact.account));
+            found.push((day, with(&TaxFact { account, ..fact }, by)));
         }
         Ok(found)
     }
@@ -252,7 +256,48 @@ impl Course {
 struct Stands {
     by_entry: HashMap<(i64, TaxOrigin), RecordId>,
     by_reversed: HashMap<(RecordId, TaxOrigin), RecordId>,
-    last: RecordId,
+}
+
+/// Where the rest of what was given back stands: the lines of the entries that did, by their places.
+#[derive(Default)]
+struct Rests {
+    lines: HashMap<i64, BTreeMap<i64, RecordId>>,
+    /// The places that hold tax.
+    taxes: HashSet<(i64, i64)>,
+}
+
+impl Rests {
+    async fn of(cx: &Cx<'_>, facts: &[table::Model]) -> Result<Self> {
+        let given: Vec<&table::Model> = facts.iter().filter(|row| row.origin == TaxOrigin::Credited).collect();
+        let mut rests = Self::default();
+        if given.is_empty() {
+            return Ok(rests);
+        }
+        let of_entries: BTreeSet<i64> = given.iter().map(|row| row.entry_number).collect();
+        let lines: Vec<(i64, i64, RecordId)> = entry_lines::Entity::find()
+            .select_only()
+            .columns([entry_lines::Column::EntryNumber, entry_lines::Column::Position, entry_lines::Column::AccountId])
+            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+            .filter(entry_lines::Column::EntryNumber.is_in(of_entries))
+            .read(&cx.db)
+            .await?;
+        for (entry, position, account) in lines {
+            rests.lines.entry(entry).or_default().insert(position, account);
+        }
+        let holds_tax = |row: &&table::Model| row.account_id.is_some();
+        let taxes = given.into_iter().filter(holds_tax);
+        rests.taxes = taxes.filter_map(|row| Some((row.entry_number, row.position?))).collect();
+        Ok(rests)
+    }
+
+    /// Taxes stand before the line that takes the rest of them.
+    fn of_fact(&self, row: &table::Model) -> Result<RecordId> {
+        let lines = self.lines.get(&row.entry_number);
+        let from = row.position.unwrap_or_default();
+        let mut rest = lines.into_iter().flat_map(|lines| lines.range(from..));
+        let found = rest.find(|(position, _)| !self.taxes.contains(&(row.entry_number, **position)));
+        found.map(|(_, account)| *account).ok_or_else(|| Error::internal("what is given back stands nowhere"))
+    }
 }
 
 impl Stands {
@@ -267,8 +312,7 @@ impl Stands {
 
 async fn stands_on(cx: &Cx<'_>, origin: RecordId) -> Result<Stands> {
     let chart = cx.chart().await?;
-    let mut stands =
-        Stands { by_entry: HashMap::new(), by_reversed: HashMap::new(), last: chart.roles().discount_given.id() };
+    let mut stands = Stands { by_entry: HashMap::new(), by_reversed: HashMap::new() };
     let settled = allocations::Entity::find()
         .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
         .filter(allocations::Column::TargetDocumentId.eq(origin))
@@ -283,7 +327,6 @@ async fn stands_on(cx: &Cx<'_>, origin: RecordId) -> Result<Stands> {
             stands.by_entry.insert((entry.number, kind), account);
             stands.by_reversed.insert((entry.id, kind), account);
         }
-        stands.last = if row.write_off == Money::ZERO { found.discount.id() } else { bad };
     }
     Ok(stands)
 }
