@@ -40,21 +40,21 @@ struct Command {
 
 fn command() -> impl Strategy<Value = Command> {
     let kind = prop_oneof![
-        4 => Just(Some(Kind::Bought)),
-        3 => Just(Some(Kind::Received)),
-        5 => Just(Some(Kind::Delivered)),
+        6 => Just(Some(Kind::Bought)),
+        2 => Just(Some(Kind::Received)),
+        4 => Just(Some(Kind::Delivered)),
         2 => Just(Some(Kind::Counted)),
-        2 => Just(Some(Kind::Billed)),
-        4 => Just(Some(Kind::Invoiced)),
-        4 => Just(Some(Kind::Returned)),
-        3 => Just(Some(Kind::Credited)),
-        2 => Just(Some(Kind::Debited)),
-        9 => Just(None),
+        1 => Just(Some(Kind::Billed)),
+        2 => Just(Some(Kind::Invoiced)),
+        6 => Just(Some(Kind::Returned)),
+        2 => Just(Some(Kind::Credited)),
+        1 => Just(Some(Kind::Debited)),
+        10 => Just(None),
     ];
-    let rest = (any::<bool>(), any::<usize>(), 1..26_u8, 1..9_i64, 1..1_200_i64, any::<bool>());
+    let rest = (any::<bool>(), any::<usize>(), 1..13_u8, 1..9_i64, 1..1_200_i64, any::<bool>());
     (kind, rest).prop_map(|(enters, (moves, which, day, quantity, cents, goods_too))| Command {
         enters,
-        moves: moves || which % 3 == 0,
+        moves: moves || which % 4 != 0,
         which,
         day,
         quantity,
@@ -111,6 +111,8 @@ impl<'s> Desk<'s> {
         let &Command { which, quantity, goods_too, .. } = command;
         let (date, price) = (format!("2026-03-{:02}", command.day), price(command.cents));
         let (customer, supplier, item) = (&self.shop.customer, &self.shop.supplier, &self.item);
+        // What returns or credits is not before what it returns or credits; most are refused else.
+        let since = |of: &Entered| Ord::max(date.as_str(), of.record["date"].as_str().unwrap_or_default()).to_owned();
         let whole = |of: &Entered| quantity.min(of.record["lines"][0]["quantity"].as_i64().unwrap_or(1));
         let follows = |kinds: &[Kind]| {
             let of = self.of(which, kinds)?;
@@ -144,17 +146,16 @@ impl<'s> Desk<'s> {
             Kind::Returned => {
                 let Some(of) = self.of(which, &[Kind::Received, Kind::Delivered]) else { return Ok(()) };
                 let line = json!({"lineId": of.line(), "quantity": whole(of)});
-                (of.resource, format!("/{}/returns", id(&of.record)), json!({"date": date, "lines": [line]}))
+                (of.resource, format!("/{}/returns", id(&of.record)), json!({"date": since(of), "lines": [line]}))
             }
             Kind::Credited => {
                 let Some((of, line)) = follows(&[Kind::Invoiced]) else { return Ok(()) };
-                let body =
-                    json!({"date": date, "salesInvoiceId": id(&of.record), "updateStock": goods_too, "lines": [line]});
+                let body = json!({"date": since(of), "salesInvoiceId": id(&of.record), "updateStock": goods_too, "lines": [line]});
                 ("creditNotes", String::new(), body)
             }
             Kind::Debited => {
                 let Some((of, line)) = follows(&[Kind::Billed, Kind::Bought]) else { return Ok(()) };
-                let body = json!({"date": date, "purchaseInvoiceId": id(&of.record), "updateStock": goods_too, "lines": [line]});
+                let body = json!({"date": since(of), "purchaseInvoiceId": id(&of.record), "updateStock": goods_too, "lines": [line]});
                 ("debitNotes", String::new(), body)
             }
         };
@@ -162,16 +163,24 @@ impl<'s> Desk<'s> {
         self.keep(said, resource, kind)
     }
 
-    /// The same document on another day.
-    fn shift(&self, which: usize, day: u8) -> Result<(), TestCaseError> {
-        let Some(one) = self.there.get(which % self.there.len().max(1)) else { return Ok(()) };
+    /// The same document on another day. Those of notes move most of all: others follow them.
+    fn shift(&mut self, which: usize, day: u8) -> Result<(), TestCaseError> {
+        let is_note = |one: &Entered| [Kind::Delivered, Kind::Received].contains(&one.kind);
+        let fitting: Vec<usize> =
+            (0..self.there.len()).filter(|at| which % 4 == 0 || is_note(&self.there[*at])).collect();
+        let Some(at) = fitting.get(which / 4 % fitting.len().max(1)).copied() else { return Ok(()) };
+        let one = &self.there[at];
         let mut body = self.shop.get(one.resource, &one.record);
         body["date"] = format!("2026-03-{day:02}").into();
         if let Some(due) = body.get_mut("dueDate") {
             *due = Value::Null;
         }
         let said = self.shop.ask("PUT", one.resource, &format!("/{}", id(&one.record)), Some(&body));
-        ensure([200, 400, 409].contains(&said.status), || format!("{} {}", said.status, said.answer.text))
+        ensure([200, 400, 409].contains(&said.status), || format!("{} {}", said.status, said.answer.text))?;
+        if said.status == 200 {
+            self.there[at].record = said.data;
+        }
+        Ok(())
     }
 
     /// Whether it could be.
@@ -230,8 +239,9 @@ impl<'s> Desk<'s> {
 on_both_engines! {
     fn whatever_is_moved_to_another_day_the_books_agree(server) {
         for (timing, method) in [("invoice", "movingAverage"), ("invoice", "fifo"), ("delivery", "movingAverage")] {
-            each_stream(&vec(command(), 15..40), |commands| {
+            each_stream(&vec(command(), 20..40), |commands| {
                 let mut desk = Desk::new(server, timing, method);
+                desk.run(&Command { enters: Some(Kind::Bought), moves: false, which: 0, day: 1, quantity: 40, cents: 333, goods_too: true })?;
                 for command in &commands {
                     desk.run(command)?;
                 }
