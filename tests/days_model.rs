@@ -167,7 +167,7 @@ impl<'s> Desk<'s> {
     fn shift(&mut self, which: usize, day: u8) -> Result<(), TestCaseError> {
         let is_note = |one: &Entered| [Kind::Delivered, Kind::Received].contains(&one.kind);
         let fitting: Vec<usize> =
-            (0..self.there.len()).filter(|at| which % 4 == 0 || is_note(&self.there[*at])).collect();
+            (0..self.there.len()).filter(|at| which.is_multiple_of(4) || is_note(&self.there[*at])).collect();
         let Some(at) = fitting.get(which / 4 % fitting.len().max(1)).copied() else { return Ok(()) };
         let one = &self.there[at];
         let mut body = self.shop.get(one.resource, &one.record);

@@ -84,7 +84,7 @@ impl Cluster {
                 "SELECT CAST(datname AS text) FROM pg_database WHERE datname ~ '^{BEGINS}.+_[a-z0-9]{{1,8}}$' ORDER BY 1"
             );
             let asked = Statement::from_string(DbBackend::Postgres, sql);
-            let found = async { Ok(link.query(asked).await?.column::<String>()?) }.await;
+            let found = async { link.query(asked).await?.column::<String>() }.await;
             (link, found)
         })
         .await
