@@ -11,7 +11,7 @@ use crate::mount::Site;
 use crate::sight::telemetry;
 use crate::telling::Teller;
 use crate::tenants::api::Api;
-use crate::tenants::{Books, Known};
+use crate::tenants::{Books, Known, must_be_books};
 use crate::tls::{self, Certificate};
 use crate::{admin, demo, front, new_days, sight};
 use axum::extract::Request;
@@ -379,6 +379,13 @@ where
         Ok(ledger) => ledger,
         Err(why) => return failed(&why),
     };
+    // Those of a tenant are made when it is, and by nothing else.
+    if settings.tenant.is_some()
+        && let Err(why) = must_be_books(&ledger).await
+    {
+        ledger.close().await;
+        return failed(&why);
+    }
     let outcome = work(ledger.clone(), settings).await;
     ledger.close().await;
     match outcome {

@@ -14,7 +14,7 @@ pub(crate) mod moving;
 use crate::admin::{self, Memory};
 use crate::config::{Edition, Settings};
 use catalogue::{State, Tenant};
-pub(crate) use folders::normal_host;
+pub(crate) use folders::{must_be_books, normal_host};
 use http_kit::failure::Failure;
 use http_kit::handler::Shell;
 use http_kit::quota::Quotas;
@@ -120,7 +120,7 @@ async fn begin(known: &Arc<Known>, host: &str, own: &Settings, reads_only: bool)
     if reads_only {
         return Ok(Arc::new(shell));
     }
-    folders::must_be_books(&shell.ledger).await?;
+    must_be_books(&shell.ledger).await?;
     if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
         shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     }

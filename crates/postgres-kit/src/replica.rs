@@ -213,6 +213,13 @@ impl Followed {
                 "the database writes on timeline {own}, and it is on timeline {other} still"
             )));
         }
+        // The database goes on meanwhile. One that is still behind its standby went back to what it was before.
+        if come.come > there.come
+            && let Ok(Ok(again)) = timeout(GLANCE, self.there()).await
+            && come.come > again.come
+        {
+            return Err(Fault::away("it has what the database has no more"));
+        }
         self.note((moment, there.come), come.come);
         Ok(())
     }

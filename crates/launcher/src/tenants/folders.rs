@@ -30,6 +30,11 @@ pub(super) fn of(settings: &Settings, host: &str) -> PathBuf {
     all(settings).join(host)
 }
 
+/// Where what is taken out is put.
+pub(super) fn aside(settings: &Settings, name: &str) -> PathBuf {
+    settings.data.join("removed-tenants").join(name)
+}
+
 /// A host as it names a tenant: a name of letters, digits, dots and dashes, in lower case, without a port.
 pub(crate) fn normal_host(host: &str) -> Option<String> {
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()));
@@ -70,7 +75,7 @@ pub(super) fn must_have(own: &Settings) -> Result<(), String> {
 }
 
 /// The same of a database: one that is empty is to have its books restored.
-pub(super) async fn must_be_books(ledger: &Ledger) -> Result<(), String> {
+pub(crate) async fn must_be_books(ledger: &Ledger) -> Result<(), String> {
     match ledger.has_no_books().await {
         Ok(true) => Err("there are no books in its database".into()),
         Ok(false) => Ok(()),

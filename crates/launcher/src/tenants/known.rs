@@ -17,7 +17,7 @@ use ledger_core::fault::said;
 use ledger_core::keys::{Keys, Purpose};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -66,9 +66,9 @@ pub(crate) struct Secrets {
     /// The place that its books have left and that is still to be closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) leaves: Option<String>,
-    /// Where its folder is put while it is taken out.
+    /// What its folder is called where it is put while it is taken out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) aside: Option<PathBuf>,
+    pub(super) aside: Option<String>,
 }
 
 /// A tenant that is held by who works on it.

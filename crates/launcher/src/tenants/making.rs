@@ -191,7 +191,7 @@ pub(crate) async fn set_suspended(
         // What was cut off may have left it closed, or put away.
         working.still().await?;
         if let Some(aside) = secrets.aside.take() {
-            bring_back(&known.settings(settings, &seen)?, &aside)?;
+            bring_back(&known.settings(settings, &seen)?, &folders::aside(settings, &aside))?;
         }
         known.make_usable(settings, &seen).await?;
         secrets = super::moving::leave_the_rest(settings, &seen, secrets).await?;
@@ -221,9 +221,8 @@ pub(crate) async fn remove(settings: &Settings, known: &Known, host: &str) -> Re
         crate::console::warn(&format!("the tenant's own log does not say that it was removed: {why}"));
     }
     let mut secrets = known.reveal(&seen)?;
-    let aside =
-        || settings.data.join("removed-tenants").join(format!("{}-{}", seen.host, ledger_core::ids::request_id()));
-    let aside = secrets.aside.get_or_insert_with(aside).clone();
+    let name = || format!("{}-{}", seen.host, ledger_core::ids::request_id());
+    let aside = folders::aside(settings, secrets.aside.get_or_insert_with(name));
     let secrets = known.hide(&seen.host, &secrets)?;
     // From here on nobody asks for it any more, and a server that has it open lets it go: whoever writes to a file that is
     // not where it was would end, with all the others that it serves.
@@ -268,7 +267,7 @@ async fn removed(
         place.close(database, patience(settings)).await.map_err(|error| said(&error))?;
         told = Told { database: Some(database.clone()), cluster: Some(cluster.clone()) };
     }
-    private::make_folder(&settings.data.join("removed-tenants"))?;
+    private::make_folder(&folders::aside(settings, ""))?;
     // What was cut off may have put it aside already.
     let data = if !own.data.exists() && aside.exists() { aside } else { &own.data };
     private::make_folder(data)?;

@@ -80,6 +80,13 @@ pub(crate) async fn move_to(
         To::Folder => None,
         To::Cluster(name) => Some((settings.cloud.cluster(name)?.clone(), Cluster::name_for(&host, &apart()))),
     };
+    // What was left before is noted until it is closed, and one place is noted at a time.
+    working.still().await?;
+    if leave_the_rest(settings, &seen, known.reveal(&seen)?).await?.leaves.is_some() {
+        return Err(format!(
+            "what {host} has left before is not closed yet; say duet tenant resume once that is reached"
+        ));
+    }
     let old = Old::of(settings, known, &seen)?;
     folders::must_have(&old.own)?;
     let keys = kept_keys(&old.own)?;

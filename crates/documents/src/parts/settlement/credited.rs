@@ -31,6 +31,7 @@ use schema::tables::{
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 
 const TAKEN_OFF: [TaxOrigin; 2] = [TaxOrigin::Discount, TaxOrigin::WriteOff];
 
@@ -293,8 +294,8 @@ impl Rests {
     /// Taxes stand before the line that takes the rest of them.
     fn of_fact(&self, row: &table::Model) -> Result<RecordId> {
         let lines = self.lines.get(&row.entry_number);
-        let from = row.position.unwrap_or_default();
-        let mut rest = lines.into_iter().flat_map(|lines| lines.range(from..));
+        let from = row.position.map_or(Bound::Unbounded, Bound::Included);
+        let mut rest = lines.into_iter().flat_map(|lines| lines.range((from, Bound::Unbounded)));
         let found = rest.find(|(position, _)| !self.taxes.contains(&(row.entry_number, **position)));
         found.map(|(_, account)| *account).ok_or_else(|| Error::internal("what is given back stands nowhere"))
     }
