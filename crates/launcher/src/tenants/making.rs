@@ -145,11 +145,9 @@ async fn first_user(ledger: &Ledger, new: NewTenant, may_have_users: bool) -> Re
     };
     let made = ledger.bootstrap(user, new.password).await.map_err(|error| explain(&error))?;
     if made.is_none() && !may_have_users {
-        return Err(
-            "there are books with users of their own in its place, left by what was cut off: put its folder away first, or put \
-             it back with duet tenant put-back"
-                .into(),
-        );
+        let why =
+            "there are books with users of their own in its place, left by what was cut off: put its folder away first";
+        return Err(why.into());
     }
     Ok(made.filter(|first| first.password_made).map(|first| first.user.password))
 }
