@@ -29,7 +29,7 @@ impl Drop for Over<'_> {
 struct Farm {
     servers: Vec<Server>,
     admin: Vec<u16>,
-    _clusters: Vec<Cluster>,
+    clusters: Vec<Cluster>,
 }
 
 impl Farm {
@@ -47,7 +47,7 @@ impl Farm {
             Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts")
         };
         let servers = admin.iter().map(start).collect();
-        Some(Self { servers, admin, _clusters: clusters.into() })
+        Some(Self { servers, admin, clusters: clusters.into() })
     }
 
     fn add(&self, host: &str, cluster: &str) {
@@ -155,7 +155,7 @@ fn any_server_serves_any_tenant_and_all_hear_what_becomes_of_it() {
 }
 
 #[test]
-fn tenants_move_between_clusters_under_load_and_nothing_is_lost_or_doubled() {
+fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
     const TENANTS: usize = 2;
     let Some(farm) = Farm::of(2, "") else { return };
     let hosts: Vec<String> = (0..TENANTS).map(|number| format!("t{number}.example")).collect();
@@ -299,6 +299,27 @@ fn no_command_makes_books_where_those_of_a_tenant_are_missed() {
     eventually("the tenant", || (log_in(&server, host).status == 200).then_some(()));
 }
 
+/// The same of a database, such as one that is made anew to be restored into.
+#[test]
+fn no_command_makes_books_in_an_empty_database_of_a_tenant() {
+    let Some(farm) = Farm::of(1, "") else { return };
+    farm.add("acme.example", "north");
+    let place = farm.administer(0, "GET", "/tenants/acme.example", None).expect(200).json()["place"].clone();
+    let database = place.as_str().and_then(|place| place.rsplit('/').next()).expect("a name").to_owned();
+    for statement in [format!("DROP DATABASE {database} WITH (FORCE)"), format!("CREATE DATABASE {database}")] {
+        assert!(farm.clusters[0].psql(&statement), "{statement}");
+    }
+    for words in [
+        &["user", "add", "two@example.test", "--password-stdin", "--tenant", "acme.example"][..],
+        &["migrate", "--tenant", "acme.example"],
+    ] {
+        let said = farm.servers[0].command(words, PASSWORD);
+        let why = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(!said.status.success() && why.contains("there are no books in its database"), "{words:?}: {why}");
+    }
+    assert_eq!(log_in(&farm.servers[0], "acme.example").status, 503);
+}
+
 #[test]
 fn books_in_a_file_move_to_a_cluster_and_back_and_log_ins_last() {
     let Some(cluster) = Cluster::start() else { return };
@@ -368,6 +389,7 @@ fn administrators_are_known_by_a_key_and_told_what_is_wrong() {
     assert_eq!((stranger.status, stranger.header("www-authenticate")), (401, Some("Bearer")));
     let other = Request::new("GET", "/tenants").header("Authorization", &format!("Bearer {ADMIN_KEY}0"));
     assert_eq!(other.send(([127, 0, 0, 1], farm.admin[0]).into()).status, 401);
+    assert!(farm.servers[0].log().contains("\"code\":\"administrator_refused\""), "{}", farm.servers[0].log());
     let administer = |method: &str, path: &str, body: Option<Value>| farm.administer(0, method, path, body.as_ref());
     let new = json!({"host": "Acme.example", "email": EMAIL, "cluster": "north"});
     let made = administer("POST", "/tenants", Some(new.clone())).expect(201).json();

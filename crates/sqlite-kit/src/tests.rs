@@ -237,6 +237,20 @@ fn rows_at_once(rows: usize) -> Statement {
 }
 
 #[test]
+fn what_a_statement_answers_is_known_until_its_tables_change() {
+    let place = Place::new("shapes");
+    let connection = filled(&place);
+    let question = "SELECT name FROM things ORDER BY 1";
+    for _ in 0..3 {
+        assert_eq!(row(&connection, question).try_get::<String>("", "name").unwrap(), "thing 1");
+    }
+    connection.batch("DROP TABLE things; CREATE TABLE things (name bigint); INSERT INTO things VALUES (7)").unwrap();
+    // Only when it runs does the engine see that the table is another.
+    let _of_before = connection.query(&asked(question, vec![]));
+    assert_eq!(row(&connection, question).try_get::<i64>("", "name").unwrap(), 7);
+}
+
+#[test]
 fn statements_stay_prepared_by_what_they_weigh() {
     let place = Place::new("kept");
     let opening = Opening { cache_kib: 4096, statements: 64, ..place.opening(Access::Create) };

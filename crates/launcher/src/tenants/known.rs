@@ -408,8 +408,8 @@ impl Known {
         match (found, keys) {
             (Some(_), None) => Ok(()),
             (Some(seen), Some(keys)) => {
-                let url = self.reveal(&seen)?.url;
-                let secrets = self.hide(host, &Secrets { url, ..keys })?;
+                let Secrets { url, leaves, aside, .. } = self.reveal(&seen)?;
+                let secrets = self.hide(host, &Secrets { url, leaves, aside, ..keys })?;
                 self.change(&seen, Tenant { secrets, ..seen.clone() }).await.map(drop)
             }
             (None, keys) => {
