@@ -11,6 +11,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How often it is looked whether a tracer that was told to end has, and after how long each time.
+const LOOKS: u32 = 400;
+const LOOK: Duration = Duration::from_millis(25);
 
 /// Something between a server and its kernel, until it is let go.
 pub struct Tracer {
@@ -50,7 +55,15 @@ impl Tracer {
             return;
         }
         let _asked = Command::new("kill").args(["-INT", &self.process.id().to_string()]).status();
-        let _ended = self.process.wait();
+        // It may wait for a thread of a server that is gone, for ever; what it saw is in its file by then.
+        let ended = (0..LOOKS).any(|_| {
+            std::thread::sleep(LOOK);
+            !matches!(self.process.try_wait(), Ok(None))
+        });
+        if !ended {
+            let _gone = self.process.kill();
+            let _ended = self.process.wait();
+        }
     }
 }
 
