@@ -11,12 +11,16 @@ mod asked;
 mod made;
 mod named;
 pub mod wanted;
+mod whole;
 
 pub use asked::{Answers, Ask};
 pub use made::{Columns, Modelled, OfRow, Row};
+pub use whole::{KeyOf, whole, whole_of};
 // What the macros speak of.
 #[doc(hidden)]
-pub use sea_orm::DbErr;
+pub use sea_orm::{DbErr, Select};
+#[doc(hidden)]
+pub use whole::is_written_down;
 
 use sea_orm::Value;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::rows::{Company, clock};
 use ledger_core::books::tables::entry_lines;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, QuerySelect};
 use std::time::Instant;
 
 const ROUNDS: usize = 41;

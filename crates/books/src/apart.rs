@@ -9,7 +9,7 @@ use crate::error::Result;
 use answers::Ask;
 use schema::tables::{EntryKind, books, entries};
 use sea_orm::sea_query::{Expr, Query, SelectStatement, SimpleExpr, UnionType};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect, QueryTrait};
 
 /// Whether books have any of them at all: most have none, and then nobody looks for them in each question of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -7,7 +7,7 @@ use crate::ids::UserId;
 use ipnet::IpNet;
 use schema::api_key as table;
 use schema::rights::Rights;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::net::IpAddr;
 use std::sync::Arc;
 use table::Column;

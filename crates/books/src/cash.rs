@@ -18,7 +18,7 @@ use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
 use schema::business::BusinessSettings;
 use schema::tables::{allocations, entries, facts_of, tax_facts};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::exact::BookCoin;
 use words::sown::{Fault, sown};

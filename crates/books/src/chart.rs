@@ -8,7 +8,7 @@ use rules::account::{AccountStatus, AccountType};
 pub use rules::chart::*;
 use schema::account::{self as accounts, Keeper};
 use schema::business as businesses;
-use sea_orm::{ColumnTrait, ConnectionTrait, DerivePartialModel, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DerivePartialModel, QueryFilter, QuerySelect};
 use std::collections::BTreeMap;
 use words::sown::{Fault, sown};
 

@@ -15,7 +15,7 @@ use answers::Ask;
 use rules::account::AccountClass;
 use schema::account as accounts;
 use schema::tables::{entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 

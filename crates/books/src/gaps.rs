@@ -6,7 +6,7 @@ use crate::ids::RecordId;
 use answers::Ask;
 use schema::tables::{documents, number_counters};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 
 /// One period of a series.

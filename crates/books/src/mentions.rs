@@ -9,7 +9,7 @@ use schema::some::is_draft;
 use schema::tables::documents::{self as table, Column};
 use schema::tables::mentions;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect};
 
 /// Rows in which a text that is kept as it is, in bytes, has this in it.
 pub(crate) fn contains(column: impl ColumnTrait, part: &str) -> SimpleExpr {

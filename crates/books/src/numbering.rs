@@ -8,7 +8,7 @@ use crate::ids::{BusinessId, RecordId};
 use crate::quoting::quoted;
 use schema::number_series::{self as series, Chronology, ResetOn, SeriesStatus};
 use schema::tables::{DocumentKind, documents};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, PaginatorTrait, QueryFilter};
 
 /// Where a series stands in a period.
 #[derive(Debug, Clone, Copy)]

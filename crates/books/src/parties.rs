@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use schema::party as table;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter};
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 use table::Column;

@@ -9,7 +9,7 @@ use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::{BusinessId, UserId};
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::lock as locks;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, QueryOrder};
 use words::sown::{Fault, sown};
 
 pub use schema::kind::Module;

@@ -4,7 +4,7 @@ use crate::cx::Cx;
 use crate::error::Result;
 use answers::Ask;
 use schema::tables::{entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 use words::sums::Sums as _;
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::money::{BookMoney, Money, Rate, Rounding};
 use answers::Ask;
 use schema::exchange_rate as table;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder};
 use table::Column;
 use words::currency::Currency;
 use words::exact::{BookCoin, Exact, TooLarge};

@@ -9,7 +9,7 @@ use crate::ids::{BusinessId, RecordId};
 use crate::texts::search_key;
 use answers::{Answers, Ask};
 use schema::tables::{DocumentKind, WHOSE, documents, search_blocks, search_waiting};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 use words::grams::{self, BLOCK, FULL, Places};

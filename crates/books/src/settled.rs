@@ -10,7 +10,7 @@ use answers::Ask;
 use rules::tax::due::Settlement;
 use rules::tax::facts::TaxOrigin;
 use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
 

@@ -7,7 +7,7 @@ use rules::account::AccountClass;
 use rules::keeper::Keeper;
 use rules::tax::facts::{Code, TaxDuty};
 use schema::tax_code as table;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter};
 use table::Column;
 
 /// All tax codes of a company.

@@ -15,7 +15,7 @@ use schema::aliases::Named;
 use schema::tables::{
     DocumentStatus, EntryRef, Relation, document_links, documents, entries, entry_lines, facts_of, tax_facts,
 };
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use words::sown::{Fault, sown};
 
 /// The rows of what an entry tells of tax.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use schema::payment_term as table;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter};
 use table::Column;
 
 /// All terms of a company.

@@ -22,7 +22,7 @@ use schema::tables::entries::{self as table, Column};
 use schema::tables::{DocumentKind, EntryKind, entry_lines};
 use schemars::JsonSchema;
 use sea_orm::sea_query::{self, Expr, Func, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};

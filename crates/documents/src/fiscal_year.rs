@@ -16,7 +16,7 @@ use kit::resource::{About, Resource, Scope};
 use kit::rows::{Filter, Rows};
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -24,7 +24,7 @@ use schema::key::ResourceKey;
 use schema::payment_term::MasterStatus;
 use schema::tables::{document_lines, stock};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashMap;

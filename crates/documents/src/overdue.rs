@@ -19,7 +19,7 @@ use kit::changes::of_action;
 use schema::kind::Phase;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, open_items as items};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 

@@ -23,7 +23,7 @@ use books::cx::Cx;
 use kit::operation::{Shown, shown};
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, Stage};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::{BTreeMap, HashMap};
 
 /// Tells the log of every document that was touched: each version whole, with what it was touched by.

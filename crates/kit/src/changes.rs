@@ -18,7 +18,7 @@ use schema::recorded::Recorded;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect, Select};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

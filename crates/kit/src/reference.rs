@@ -10,7 +10,7 @@ use rules::purpose::Purpose;
 use rules::refusal::Refusal;
 use rules::tax::TaxDirection;
 use schema::payment_term::MasterStatus;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter};
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use ::books::among::among;
 use ::books::cx::Cx;
 use ::books::search::{self, Found};
 use ::schema::tables::DocumentKind;
-use answers::{Answers as _, Ask, Modelled};
+use answers::{Answers as _, Ask, Modelled, whole};
 use sea_orm::sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, LikeExpr, NullOrdering, Query, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter,
@@ -192,7 +192,7 @@ pub async fn list<M: Rows>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<M::Vie
 
 /// The rows of a page, as much of them as is read.
 pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Result<Page<R::Of>> {
-    let rows = M::Entity::find().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
+    let rows = whole::<M::Entity>().filter(M::reach(cx)?).filter(matching::<M>(cx, query)?);
     let (mut rows, sought) = searched::<M>(cx, rows, query.search.as_deref()).await?;
     let known = M::known_total(cx, query).await?;
     let offset = (query.page - 1) * query.page_size;
@@ -204,7 +204,7 @@ pub async fn found<M: Rows, R: Read<M>>(cx: &Cx<'_>, query: &ListQuery) -> Resul
     } else if end <= MOST_READ && are_many::<M>(cx, &rows, &sought).await? {
         Total::AtLeast(MOST_READ + 1)
     } else if let Some(found) = found_once::<M>(cx, rows.clone()).await? {
-        rows = M::Entity::find().filter(M::reach(cx)?).filter(among(cx, M::ID, found.iter().copied()));
+        rows = whole::<M::Entity>().filter(M::reach(cx)?).filter(among(cx, M::ID, found.iter().copied()));
         Total::Exactly(found.len() as u64)
     } else {
         counted::<M>(cx, rows.clone(), Ord::max(MOST_READ, end)).await?
@@ -310,7 +310,7 @@ async fn page<M: Rows, R: Read<M>>(
     if after < near {
         return R::read(cx, sorted(rows).limit(size).offset(after)).await;
     }
-    let of_page = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
+    let of_page = whole::<M::Entity>().filter(M::reach(cx)?).filter(M::ID.in_subquery(named(rows).into_query()));
     R::read(cx, sorted(of_page)).await
 }
 
@@ -343,7 +343,7 @@ async fn weighed<M: Rows, R: Read<M>>(cx: &Cx<'_>, named: Vec<RecordId>) -> Resu
     let mut weighed = Weighed::default();
     let mut found: HashMap<RecordId, R::Of> = HashMap::with_capacity(named.len());
     for some in named.chunks(AT_ONCE) {
-        let some = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.is_in(some.iter().copied()));
+        let some = whole::<M::Entity>().filter(M::reach(cx)?).filter(M::ID.is_in(some.iter().copied()));
         let some = R::read(cx, some).await?;
         some.iter().try_for_each(|row| weighed.add(R::weight(row)))?;
         found.extend(some.into_iter().filter_map(|row| Some((R::key(&row)?, row))));
@@ -479,13 +479,13 @@ pub fn containing(text: &str) -> LikeExpr {
 }
 
 pub async fn row<M: Rows>(cx: &Cx<'_>, id: RecordId) -> Result<Row<M>> {
-    let row = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id)).model(&cx.db).await?;
+    let row = whole::<M::Entity>().filter(M::reach(cx)?).filter(M::ID.eq(id)).model(&cx.db).await?;
     row.ok_or(Error::NotFound)
 }
 
 /// As much of one row as is read.
 pub async fn one<M: Rows, R: Read<M>>(cx: &Cx<'_>, id: RecordId) -> Result<R::Of> {
-    let rows = M::Entity::find().filter(M::reach(cx)?).filter(M::ID.eq(id));
+    let rows = whole::<M::Entity>().filter(M::reach(cx)?).filter(M::ID.eq(id));
     R::read(cx, rows).await?.pop().ok_or(Error::NotFound)
 }
 
@@ -494,7 +494,7 @@ pub async fn by_ids<M: Rows>(cx: &Cx<'_>, ids: &[RecordId]) -> Result<String> {
     if ids.is_empty() {
         return Ok("[]".into());
     }
-    let rows = M::Entity::find().filter(M::reach(cx)?).filter(among(cx, M::ID, ids.iter().copied()));
+    let rows = whole::<M::Entity>().filter(M::reach(cx)?).filter(among(cx, M::ID, ids.iter().copied()));
     let mut rows = rows.models(&cx.db).await?;
     let places: HashMap<RecordId, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     rows.sort_by_key(|row| <Whole as Read<M>>::key(row).and_then(|id| places.get(&id).copied()));

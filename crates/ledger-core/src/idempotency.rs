@@ -15,7 +15,7 @@ use kit::operation::ResourceOperations;
 use ring::digest;
 use schema::idempotency::{Entity, Model};
 use schema::key::ResourceKey;
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::ConnectionTrait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;

@@ -14,7 +14,7 @@ use kit::rows::read_only;
 use schema::exchange_rate as rates;
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::HashMap;

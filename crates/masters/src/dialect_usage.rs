@@ -16,7 +16,7 @@ use schema::dialect_usage as table;
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, QueryOrder};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};

@@ -17,7 +17,7 @@ use kit::rows::{self, Filter, Rows, read_only};
 use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::audit_log::{self as table, Column};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::json;
 
 pub struct InstallationLog;

@@ -30,7 +30,7 @@ use schema::address::{self, text};
 use schema::aliases::Aliases;
 use schema::key::ResourceKey;
 use schema::tables::{documents, entry_lines};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, Value};
 use serde_json::json;
 pub use wire::{ContactPersonInput, PartyBalance, PartyInput, PartyView};
 use wire::{check_contacts, check_credit_limit};

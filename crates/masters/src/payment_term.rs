@@ -12,7 +12,7 @@ use kit::rows::{Filter, Rows};
 use schema::address::{search_text, text};
 use schema::key::ResourceKey;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, Value};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -13,7 +13,7 @@ use schema::reader::Reader;
 use schema::tables::entry_lines::{self, Column};
 use schema::tables::own_amount;
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, Select};
 
 answers::of_row! {
     /// The lines of an account on a day.

@@ -16,7 +16,7 @@ use schema::tables::{
     progress_moves,
 };
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;
 

@@ -8,7 +8,7 @@ use answers::Ask;
 use schema::account as accounts;
 use schema::reader::Reader;
 use schema::tables::audit_log;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashSet;
 
 /// Each answer that is kept for a repeat is about a record that the audit log knows.

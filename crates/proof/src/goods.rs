@@ -18,7 +18,7 @@ use schema::tables::{
     stock_snapshots,
 };
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use words::sums::Sums as _;
 

@@ -7,7 +7,7 @@ use schema::number_series as series;
 use schema::reader::Reader;
 use schema::tables::{DocumentStatus, documents, number_counters};
 use sea_orm::sea_query::ExprTrait;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 
 /// So many numbers are read at once.
 const PORTION: u64 = 20_000;

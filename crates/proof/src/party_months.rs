@@ -9,7 +9,7 @@ use answers::{Answers, Ask};
 use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::party_months;
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, IdenStatic, QueryFilter, Statement, Value};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, IdenStatic, QueryFilter, Statement, Value};
 use std::collections::BTreeMap;
 
 /// The party, the account, the currency and the month.

@@ -13,7 +13,7 @@ use schema::tables::Stage;
 use schema::tables::progress::Model as Line;
 use schema::tables::{DocumentKind, document_lines, documents, progress, progress_moves, stock_lines};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{HashMap, HashSet};
 use words::sums::Sums as _;
 

@@ -18,7 +18,7 @@ use schema::account::Keeper;
 use schema::business::SystemRole;
 use schema::reader::Reader;
 use schema::tables::{account_days, account_months, books, party_balances};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use words::sums::Sums as _;

@@ -9,7 +9,7 @@ use schema::among::on;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, WHOSE, documents, search_blocks, search_waiting};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::grams::{self, BLOCK};
 

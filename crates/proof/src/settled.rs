@@ -15,7 +15,7 @@ use schema::party as parties;
 use schema::reader::Reader;
 use schema::tables::{EntryRef, allocations, open_item_moves, open_items};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{HashMap, HashSet};
 use words::sums::Sums as _;
 

@@ -10,7 +10,7 @@ use schema::reader::Reader;
 use schema::tables::documents::Whose;
 use schema::tables::{DocumentStatus, Relation, document_links, documents};
 use schema::written::Written;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;

@@ -12,7 +12,7 @@ use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, Stage, documents, open_item_moves, open_items};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashMap;
 
 const KINDS: [DocumentKind; 4] =

@@ -11,7 +11,7 @@ use crate::money::Money;
 use answers::Ask;
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, DocumentStatus, EntryRefs, documents};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 
 answers::of_row! {
     /// What is read of a document here: not what it is about.

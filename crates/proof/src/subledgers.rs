@@ -20,7 +20,7 @@ use schema::tables::{
     stock_lines, stock_moves,
 };
 use sea_orm::sea_query::{Expr, SimpleExpr};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::codes::word_of;
 use words::sums::Sums as _;

@@ -7,7 +7,7 @@ use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
 use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, tax_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, EntityTrait, QueryFilter, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, QueryFilter, Statement};
 use std::collections::BTreeMap;
 
 /// The month, the code and the component, and the rest of what a fact says, in one text.

@@ -31,7 +31,7 @@ use schema::tables::{
 use schema::tables::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tax_code as codes;
 use schema::written::Written;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::{Lists as _, Sums as _};
 

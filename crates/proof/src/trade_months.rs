@@ -8,7 +8,7 @@ use crate::ids::RecordId;
 use answers::{Answers, Ask};
 use schema::reader::Reader;
 use schema::tables::{DocumentKind, EntryKind, trade_months};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, QueryFilter, Statement};
 use std::collections::{BTreeMap, HashMap};
 use words::sums::Lists as _;
 

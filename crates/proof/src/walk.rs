@@ -16,7 +16,7 @@ use schema::aliases::Named;
 use schema::reader::Reader;
 use schema::tables::{EntryKind, entries, entry_lines};
 use schema::{account as accounts, lock as locks};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::task::Poll;

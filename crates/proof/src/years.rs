@@ -8,7 +8,7 @@ use schema::account as accounts;
 use schema::account::AccountClass;
 use schema::fiscal_year::{self as years, FiscalYearStatus};
 use schema::reader::Reader;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap};
 
 pub(super) async fn check(reader: &Reader<'_>, walk: &Walk) -> Result<Check> {

@@ -17,7 +17,6 @@ use schema::aliases::{Aliases, Meant};
 use schema::kind::Phase;
 use schema::tables::{DocumentKind, TradeSide};
 use schema::{account, item, party, tax_code};
-use sea_orm::EntityTrait;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;

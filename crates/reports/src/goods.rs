@@ -24,7 +24,7 @@ use schema::item as items;
 use schema::reader::whole;
 use schema::tables::stock_moves;
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 pub(super) use summary::StockSummary;
 pub(super) use valuation::StockValuation;

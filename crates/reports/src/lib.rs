@@ -47,7 +47,6 @@ use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::books;
 use schemars::JsonSchema;
-use sea_orm::EntityTrait;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sheet::{Cell, Check, Column, Row, Sheet};

@@ -16,7 +16,7 @@ use kit::list::Parameter;
 use schema::key::ResourceKey;
 use schema::number_series as series;
 use schema::tables::{audit_log, books};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::BTreeMap;
 
 fn count(number: impl TryInto<i64>) -> Cell {

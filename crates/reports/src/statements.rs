@@ -20,7 +20,7 @@ use books::sums::{Span, Sums, sums};
 use kit::list::Parameter;
 use rules::account::{AccountClass, AccountType};
 use schema::account as accounts;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use std::collections::BTreeMap;
 pub(super) use trial_balance::TrialBalance;
 use words::sums::Sums as _;

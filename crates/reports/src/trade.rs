@@ -21,7 +21,7 @@ use rules::account::AccountType;
 use rust_decimal::Decimal;
 use schema::account as accounts;
 use schema::tables::{DocumentKind, EntryKind, TradeSide, WRITE_OFF, documents, entries, entry_lines};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::marker::PhantomData;
 use words::sown::{Fault, sown};

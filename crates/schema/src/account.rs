@@ -47,6 +47,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 impl Model {
     /// Where its movements stand in the cash flow: where it says, else where accounts of its type do.
     pub fn cash_flow(&self) -> CashFlowSection {

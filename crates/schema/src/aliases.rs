@@ -11,7 +11,7 @@ use crate::ids::{BusinessId, RecordId};
 use crate::party as parties;
 use crate::tables::documents;
 use sea_orm::sea_query::SimpleExpr;
-use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, DeriveValueType, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbBackend, DeriveValueType, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 

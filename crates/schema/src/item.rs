@@ -88,3 +88,5 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+answers::asked_whole!(Entity);

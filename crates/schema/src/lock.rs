@@ -50,6 +50,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 #[cfg(any(test, feature = "samples"))]
 impl Model {
     pub fn sample() -> Self {

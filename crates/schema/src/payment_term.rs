@@ -57,6 +57,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 impl Model {
     /// When a document of a day is due.
     pub fn due(&self, date: Day) -> Day {

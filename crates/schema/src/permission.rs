@@ -33,3 +33,5 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+answers::asked_whole!(Entity);

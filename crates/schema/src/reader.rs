@@ -12,8 +12,8 @@ use answers::{Answer, Answers, Ask};
 use async_trait::async_trait;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, SimpleExpr};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, ExecResult, QueryFilter, QueryOrder, QueryResult,
-    QuerySelect, Select, Statement,
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, ExecResult, QueryFilter, QueryOrder, QueryResult, QuerySelect,
+    Select, Statement,
 };
 use std::sync::Arc;
 

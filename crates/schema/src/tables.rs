@@ -206,6 +206,8 @@ macro_rules! table {
             pub enum Relation {}
 
             impl ActiveModelBehavior for ActiveModel {}
+
+            answers::asked_whole!(Entity);
         }
     };
 }

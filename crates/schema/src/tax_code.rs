@@ -41,6 +41,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 impl Model {
     /// What is added to an amount on a day, as a share of it.
     pub fn share_on(&self, day: Day) -> Decimal {

@@ -72,6 +72,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 /// Up to where each was told, and when it is tried again.
 pub mod cursor {
     use super::{BusinessId, Instant, RecordId};
@@ -94,6 +96,8 @@ pub mod cursor {
     pub enum Relation {}
 
     impl ActiveModelBehavior for ActiveModel {}
+
+    answers::asked_whole!(Entity);
 }
 
 /// Each attempt to tell somebody.
@@ -138,4 +142,6 @@ pub mod delivery {
     pub enum Relation {}
 
     impl ActiveModelBehavior for ActiveModel {}
+
+    answers::asked_whole!(Entity);
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::ids::BusinessId;
 use migrations::distributing;
 use schema::tables::books;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, EntityTrait, Statement};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 
 /// So often is tried to begin another at the moment of the first; where there is no pause between commits, fewer hands do.
 const TRIES: usize = 20;

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use schema::tables::documents;
     use sea_orm::sea_query::LockType;
-    use sea_orm::{DbBackend, EntityTrait, QuerySelect, QueryTrait, Value};
+    use sea_orm::{DbBackend, QuerySelect, QueryTrait, Value};
 
     fn question(sql: &str, value: i64) -> Statement {
         Statement::from_sql_and_values(DbBackend::Postgres, sql, [Value::from(value)])

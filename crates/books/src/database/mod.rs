@@ -494,9 +494,10 @@ const MOST_ROWS: usize = 500_000;
 /// So many are read of what comes to more; then it is known.
 const ROWS_READ: usize = MOST_ROWS + 1;
 
-fn bounded(start: String, answer: Answer) -> Result<Answer, DbErr> {
+fn bounded(sql: &str, answer: Answer) -> Result<Answer, DbErr> {
     let rows = answer.len();
     if rows > MANY_ROWS {
+        let start: String = sql.chars().take(500).collect();
         if rows > MOST_ROWS {
             return Err(DbErr::Custom(format!("a question came to more than {MOST_ROWS} rows: {start}")));
         }
@@ -534,8 +535,8 @@ macro_rules! statements_go_to {
         #[async_trait::async_trait]
         impl Answers for $type {
             async fn answer(&$self, question: Statement) -> Result<Answer, DbErr> {
-                let start: String = question.sql.chars().take(500).collect();
-                bounded(start, match $self { $($arm => $inner.answer(question).await),+ }?)
+                let sql = question.sql.clone();
+                bounded(&sql, match $self { $($arm => $inner.answer(question).await),+ }?)
             }
         }
     };

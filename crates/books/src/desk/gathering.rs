@@ -21,7 +21,7 @@ use schema::tables::{
     entry_lines, is_found_by_its_number, mentions, number_counters, open_item_moves, open_items, progress_moves, stock,
     stock_facts, stock_lines, stock_moves,
 };
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::ConnectionTrait;
 use std::collections::HashMap;
 
 /// Where the desk stood before a command, to return to when it fails.

@@ -7,7 +7,7 @@ use crate::ids::RecordId;
 use crate::money::Quantity;
 use answers::Ask;
 use schema::tables::{Stage, progress};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::{BTreeSet, HashMap};
 use words::sown::{Fault, sown};
 

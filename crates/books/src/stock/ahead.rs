@@ -13,7 +13,7 @@ use crate::ids::RecordId;
 use answers::Ask;
 use rules::stock::Terms;
 use schema::tables::{stock, stock_facts};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// More than these are read outside of the lane.

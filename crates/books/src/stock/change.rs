@@ -14,7 +14,7 @@ use crate::stored::AsJson;
 use answers::Ask;
 use rules::stock::{Effect, Fact, Failed, History, Layer, Start, State, Terms, history};
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use words::sown::{Fault, sown};

@@ -8,7 +8,7 @@ use crate::money::Quantity;
 use answers::Ask;
 use schema::some::is_of_adjustments;
 use schema::tables::{DocumentStatus, document_lines, documents};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::Deserialize;
 
 /// What is read here of what a stock adjustment keeps.

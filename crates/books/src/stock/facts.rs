@@ -11,7 +11,7 @@ use answers::Ask;
 use rules::stock::{Fact, Failed, Kind, Method, Pools, Side, Start, State, Terms, pools_of};
 use schema::item::CostMethod;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_lines, stock_snapshots};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder};
 use std::collections::{HashMap, HashSet};
 use words::sown::{Fault, sown};
 

@@ -15,7 +15,6 @@ use rules::stock::{Fact, Short, first_shortage};
 use schema::business::StockPolicy;
 use schema::item::NegativeStock;
 use schema::tables::stock;
-use sea_orm::EntityTrait;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use words::sown::{Fault, sown};

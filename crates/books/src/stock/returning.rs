@@ -7,7 +7,7 @@ use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use answers::Ask;
 use schema::tables::{FactKind, documents, stock_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::HashMap;
 use words::sown::{Fault, sown};
 

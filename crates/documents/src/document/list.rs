@@ -17,7 +17,7 @@ use schema::rights::Action;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, document_counts, entries, entry_lines};
 use sea_orm::sea_query::{Expr, ExprTrait, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, PaginatorTrait, QueryFilter, QuerySelect};
 use std::collections::BTreeSet;
 
 /// The filters that every kind of document has.

@@ -22,7 +22,7 @@ use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::{FactKind, stock_facts};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

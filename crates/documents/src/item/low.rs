@@ -14,7 +14,7 @@ use books::cx::Cx;
 use kit::operation::{Shown, shown};
 use kit::rows::Rows;
 use schema::key::ResourceKey;
-use sea_orm::{EntityTrait, QueryFilter};
+use sea_orm::QueryFilter;
 use serde::Serialize;
 
 /// What the log is told beside the item.

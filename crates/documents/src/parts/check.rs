@@ -23,7 +23,7 @@ use schema::item::ItemType;
 use schema::party::{PartyBlock, PartyStatus};
 use schema::payment_term::MasterStatus;
 use schema::tables::{DocumentKind, DocumentStatus, documents, party_balances};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 
 pub(crate) fn judge_head(
     business: &Business,

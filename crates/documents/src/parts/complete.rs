@@ -17,7 +17,7 @@ use books::tax_codes::TaxCodes;
 use rust_decimal::{Decimal, RoundingStrategy};
 use schema::item::ItemType;
 use schema::tables::stock;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::HashMap;
 use words::sown::{Fault, sown};
 

@@ -16,7 +16,7 @@ use rules::tax::exact::{Exact, spread};
 use rules::tax::figures::TooLarge;
 use schema::tables::document_lines;
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use words::exact::BookCoin;

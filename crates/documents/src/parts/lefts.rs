@@ -16,7 +16,7 @@ use books::progress;
 use rules::left::{Left, Parts, Share, TaxPart};
 use rules::tax::figures::{LineFigures, LineTax};
 use schema::tables::{DocumentKind, DocumentStatus, Relation, document_lines, document_links, documents};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
 use words::sown::{Fault, sown};

@@ -11,7 +11,7 @@ use answers::Ask;
 use books::cx::Cx;
 use rules::left::{Left, Share};
 use schema::tables::{document_lines, documents};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::exact::TooLarge;
 use words::portion::Portion;

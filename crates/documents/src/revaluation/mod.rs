@@ -25,7 +25,7 @@ use schema::key::ResourceKey;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use rules::refusal::Refusal;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, entries, entry_lines};
 use sea_orm::sea_query::Expr;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use words::exact::{BookCoin, Exact};

@@ -31,7 +31,7 @@ use schema::payment_term::MasterStatus;
 use schema::tables::documents::{self, Column};
 use schema::tables::{DocumentKind, DocumentStatus, EntryKind, FactKind, FactSide, stock_facts, stock_lines};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect, QueryTrait};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};

@@ -24,7 +24,7 @@ use schema::fiscal_year::{self as table, Column};
 use schema::rights::Action;
 use schema::tables::documents;
 use schema::tables::{DocumentKind, DocumentStatus};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Value};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, Value};
 use std::collections::BTreeMap;
 use words::sown::{Fault, sown};
 

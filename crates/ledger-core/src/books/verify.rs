@@ -17,7 +17,6 @@ pub use proof::{Check, Kept, Off, Verdict};
 use proof::{Findings, Told, Wide};
 use reports::CashDue;
 use schema::tables::books;
-use sea_orm::EntityTrait;
 use std::collections::{BTreeSet, HashMap};
 use std::future::{Future, poll_fn};
 

@@ -8,7 +8,7 @@ use super::reading::Question;
 use crate::error::{Error, Result};
 use crate::ids::BusinessId;
 use schema::tables::books;
-use sea_orm::{EntityTrait, QuerySelect};
+use sea_orm::QuerySelect;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 

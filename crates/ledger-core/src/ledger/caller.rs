@@ -15,7 +15,7 @@ use ::books::auth::{UserStatus, user};
 use ::books::remembered::Changes;
 use ::books::security::{self, Event};
 use schema::{business, membership};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -22,7 +22,7 @@ use crate::keys::Keys;
 use ::books::installation::{self, Sealed};
 use answers::Answers;
 use schema::business;
-use sea_orm::{ConnectionTrait, EntityTrait, QueryOrder, Statement, Value};
+use sea_orm::{ConnectionTrait, QueryOrder, Statement, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use ::books::database::Session;
 use ::books::running;
 use schema::business;
 use schema::tables::books;
-use sea_orm::{EntityTrait, QueryOrder};
+use sea_orm::QueryOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

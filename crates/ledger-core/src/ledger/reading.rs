@@ -21,7 +21,7 @@ use kit::feed::{Feed, Portions, Round};
 use kit::list::{DEFAULT_PAGE_SIZE, ListQuery, Parameter, Reads};
 use kit::operation::{ReplyKind, ResourceOperations, Shown, Verb};
 use schema::business;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use ::books::access::{Business, Principal};
 use ::books::auth::session;
 use masters::dialect_usage;
 use schema::business;
-use sea_orm::{EntityTrait, QueryOrder};
+use sea_orm::QueryOrder;
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::{account_days, party_balances, stock};
 use schemars::JsonSchema;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

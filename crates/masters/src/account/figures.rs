@@ -19,7 +19,7 @@ use rules::account::{AccountClass, NormalBalance};
 use rules::keeper::Keeper;
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{HashMap, HashSet};
 use words::sums::Lists as _;
 

@@ -14,9 +14,7 @@ use books::cx::Cx;
 use books::tax_codes::TaxCodes;
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
-use sea_orm::{
-    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect, Set,
-};
+use sea_orm::{ActiveModelTrait, ColumnTrait, IntoActiveModel, PaginatorTrait, QueryFilter, QuerySelect, Set};
 use std::collections::{BTreeMap, HashSet};
 
 /// What a body wants of an account: its keeper, and whether journals may name it.

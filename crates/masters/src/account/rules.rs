@@ -10,7 +10,7 @@ use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountStatus, AccountType, CashFlowSection};
 use schema::account::{self as table, Column};
 use schema::tables::account_months;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 
 /// What a body wants an account to be, as far as it depends on the rest of the books.
 pub(super) struct Wanted {

@@ -11,7 +11,7 @@ use books::cx::Cx;
 use kit::master::Columns;
 use schema::business as table;
 use schema::business::{BusinessSettings, TaxBasisFrom, Tolerance};
-use sea_orm::{EntityTrait, QuerySelect, Value};
+use sea_orm::{QuerySelect, Value};
 use std::collections::BTreeMap;
 use table::Column;
 

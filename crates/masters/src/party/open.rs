@@ -8,7 +8,7 @@ use rules::account::AccountType;
 use schema::account as accounts;
 use schema::aliases::Aliases;
 use schema::tables::party_balances;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is open with a party, by currency: receivable and payable, in the company's currency and in its own.

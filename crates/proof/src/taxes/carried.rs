@@ -11,7 +11,7 @@ use answers::Ask;
 use schema::business::{SystemRole, TaxBasis};
 use schema::reader::Reader;
 use schema::tables::{TaxDuty, TaxKind, TaxOrigin, TaxSide, entries, facts_of, tax_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::Sums as _;
 

@@ -14,7 +14,7 @@ use schema::reader::Reader;
 use schema::tables::TaxKind;
 use schema::tables::{DocumentKind, allocations, tax_facts};
 use schema::tables::{TaxDuty, TaxOrigin};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use words::sums::Sums as _;
 

@@ -11,7 +11,7 @@ use schema::account as accounts;
 use schema::account::Keeper;
 use schema::reader::Reader;
 use schema::tables::{entry_lines, tax_facts};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::HashSet;
 use words::sums::SummedUp as _;
 

@@ -18,7 +18,7 @@ use futures_util::future::try_join;
 use rules::account::CashFlowSection;
 use schema::tables::{DocumentKind, EntryKind, allocations, cash_days, entries, entry_lines, open_item_moves};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
+use sea_orm::{ColumnTrait, Condition, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;

@@ -13,7 +13,7 @@ use answers::Ask;
 use books::cx::Cx;
 use kit::list::Parameter;
 use schema::tables::{DocumentKind, stock_moves};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 use std::collections::{BTreeMap, HashMap};
 use words::sums::Sums as _;
 

@@ -17,7 +17,7 @@ use kit::list::Parameter;
 use schema::account as accounts;
 use schema::aliases::Aliases;
 use schema::tables::{entries, entry_lines};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use words::sums::Lists as _;

@@ -11,7 +11,7 @@ use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tables::{entries, tax_beginnings, tax_facts};
 use schema::tax_code as codes;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QuerySelect, Select};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter, QuerySelect, Select};
 use std::collections::HashMap;
 use tax_facts::Column;
 

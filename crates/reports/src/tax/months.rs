@@ -13,7 +13,7 @@ use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use schema::tables::{entry_lines, tax_facts, tax_months};
 use sea_orm::sea_query::{Expr, ExprTrait};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect, QueryTrait};
 use std::collections::BTreeMap;
 use words::sums::SummedUp as _;
 

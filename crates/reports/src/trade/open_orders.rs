@@ -17,7 +17,7 @@ use books::progress::less;
 use kit::list::Parameter;
 use schema::aliases::{Aliases, Named};
 use schema::tables::{DocumentKind, DocumentStatus, documents, progress};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use std::collections::{BTreeMap, HashMap};
 
 pub(crate) struct OpenOrders;

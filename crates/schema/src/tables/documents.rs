@@ -170,6 +170,8 @@ pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
+answers::asked_whole!(Entity);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use schema::key::ResourceKey;
 use schema::rights::Action;
 use schema::tables::documents::Column;
 use schema::tables::{documents as table, open_items};
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use sea_orm::{ColumnTrait, PaginatorTrait, QueryFilter};
 use words::sown::{Fault, sown};
 
 pub(super) async fn check_external_id<D: Document>(cx: &Cx<'_>, head: &Head, except: Option<RecordId>) -> Result<()> {

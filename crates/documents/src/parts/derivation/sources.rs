@@ -17,7 +17,7 @@ use rules::tax::figures::LineTax;
 use schema::aliases::Aliases;
 use schema::kind::Phase;
 use schema::tables::{DocumentKind, document_lines, documents};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A trade document, as it is kept.

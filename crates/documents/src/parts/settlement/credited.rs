@@ -28,7 +28,7 @@ use schema::tables::{
     DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, entries, entry_lines,
     facts_of, tax_facts as table,
 };
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;

@@ -7,7 +7,7 @@ use books::cx::Cx;
 use kit::list::FilterValue;
 use schema::tables::document_lines;
 use schema::tables::documents::Column;
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QuerySelect};
 
 /// Finds documents of a kind by how far they have got, by whatever word it has for that.
 pub(crate) fn that_got_so_far<K: TradeKind>(cx: &Cx<'_>, value: &FilterValue) -> Result<Condition> {

@@ -8,7 +8,6 @@ use answers::Ask;
 use async_trait::async_trait;
 use schema::reader::Host;
 use schema::tables::books;
-use sea_orm::EntityTrait;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How far a proof has got. Whoever shows it asks now and then.

@@ -9,7 +9,6 @@ use answers::Ask;
 use proof::{Check, Findings};
 use schema::business as businesses;
 use schema::tables::books;
-use sea_orm::EntityTrait;
 use std::collections::HashSet;
 
 const ROWS: &str = "Every row is what was written last";
