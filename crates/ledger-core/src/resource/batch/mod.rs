@@ -271,32 +271,31 @@ impl Prepared for PreparedBatch {
         Box::pin(async move {
             cx.check_unsaid("say ifMatch in each operation")?;
             let rehearses = cx.begin_several().await?;
-            let mut answered = Answered::new();
+            let mut answered = Answered::default();
             let mut parts = Vec::with_capacity(self.operations.len());
+            let mut known: Option<Business> = None;
             for (place, operation) in self.operations.iter().enumerate() {
                 if rehearses {
                     cx.rehearse()?;
                 }
-                let came_to = match operation.run(cx, place, &answered, (self.atomic, rehearses)).await? {
+                let company = match known.take() {
+                    Some(company) => company,
+                    None => cx.company_by_now().await?,
+                };
+                let how = (self.atomic, rehearses);
+                let came_to = match operation.run(cx, place, (&company, &answered), how).await? {
                     Ok(done) => done,
                     Err(fault) if self.atomic => return Err(of_operation(place, fault)),
                     Err(fault) => CameTo::Failed(Failed::of(fault.into_inner())),
                 };
                 if let Some(id) = &operation.id {
-                    answered.insert(id.clone(), answer_of(&came_to)?);
+                    answered.note(id.clone(), &came_to);
                 }
+                known = operation.leaves_the_company().then_some(company);
                 parts.push(Part { id: operation.id.clone(), came_to });
             }
             Ok(Done::Several(parts))
         })
-    }
-}
-
-/// What others may refer to; nothing of what failed.
-fn answer_of(came_to: &CameTo) -> Result<Option<Value>> {
-    match came_to {
-        CameTo::Done { json, .. } => serde_json::from_str(json).map(Some).map_err(Error::internal),
-        CameTo::Failed(_) => Ok(None),
     }
 }
 
@@ -313,17 +312,16 @@ impl Waiting {
         &self,
         cx: &Cx<'_>,
         place: usize,
-        answered: &Answered,
+        (company, answered): (&Business, &Answered),
         (atomic, rehearses): (bool, bool),
     ) -> Result<Result<CameTo, Fault>> {
-        let company = cx.company_by_now().await?;
-        let ready = match self.ready(&company, answered) {
+        let ready = match self.ready(company, answered) {
             Ok(ready) => ready,
             Err(fault) => return Ok(Err(fault)),
         };
         let work = async {
             let (resource, verb) = self.named;
-            let own = cx.operation_at(place, &company, &ready.expectation);
+            let own = cx.operation_at(place, company, &ready.expectation);
             let done = ready.prepared.run(&own, ready.record).await?;
             Box::pin(documents::follow_up(&own)).await?;
             let Reply { kind, json, .. } = Reply::of_done(resource.reply_kind(verb), done);
@@ -332,6 +330,11 @@ impl Waiting {
         };
         let outcome = if atomic { cx.done(work).await } else { cx.done_apart(work).await? };
         Ok(outcome.map_err(Fault::Body))
+    }
+
+    /// Whether those after it find the company as it was: what comes into its books changes nothing of what it is.
+    fn leaves_the_company(&self) -> bool {
+        self.named.0.key.actions().contains(&Action::Post)
     }
 
     fn ready(&self, company: &Business, answered: &Answered) -> Result<Ready, Fault> {

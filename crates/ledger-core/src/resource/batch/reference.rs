@@ -5,8 +5,10 @@
 
 use crate::error::{Code, FieldErrors};
 use crate::quoting::quoted;
+use kit::operation::CameTo;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// The only member of a reference.
 const MARK: &str = "$ref";
@@ -25,8 +27,40 @@ impl From<Astray> for FieldErrors {
     }
 }
 
-/// What operations before this one answered, by what their caller calls them; nothing of one that failed.
-pub(super) type Answered = HashMap<String, Option<Value>>;
+/// What operations before this one answered, by what their caller calls them.
+#[derive(Default)]
+pub(super) struct Answered(HashMap<String, Option<Told>>);
+
+/// An answer, taken apart where it is referred to: most never are.
+struct Told {
+    text: String,
+    apart: OnceLock<Value>,
+}
+
+impl Answered {
+    /// Notes what an operation came to; nothing of one that failed.
+    pub(super) fn note(&mut self, id: String, came_to: &CameTo) {
+        let told = match came_to {
+            CameTo::Done { json, .. } => Some(Told { text: json.clone(), apart: OnceLock::new() }),
+            CameTo::Failed(_) => None,
+        };
+        self.0.insert(id, told);
+    }
+
+    /// What an operation answered, or why there is nothing.
+    fn of(&self, operation: &str) -> Result<&Value, String> {
+        let told = self.0.get(operation);
+        let told = told.ok_or_else(|| format!("{} is no operation before this one", quoted(operation)))?;
+        let told = told.as_ref();
+        let told = told.ok_or_else(|| format!("{} failed, so there is nothing to refer to", quoted(operation)))?;
+        if let Some(apart) = told.apart.get() {
+            return Ok(apart);
+        }
+        let apart = serde_json::from_str(&told.text);
+        let apart = apart.map_err(|_| format!("what {} answered is not JSON", quoted(operation)))?;
+        Ok(told.apart.get_or_init(|| apart))
+    }
+}
 
 /// Where a value stands, as a fault names it.
 fn inside(at: &str, name: &str) -> String {
@@ -130,10 +164,7 @@ pub(super) fn resolved(value: &Value, at: &str, answered: &Answered) -> Result<V
 
 fn followed(reference: &str, answered: &Answered) -> Result<Value, String> {
     let (operation, steps) = taken_apart(reference).ok_or(NOT_A_REFERENCE)?;
-    let answer =
-        answered.get(operation).ok_or_else(|| format!("{} is no operation before this one", quoted(operation)))?;
-    let mut here =
-        answer.as_ref().ok_or_else(|| format!("{} failed, so there is nothing to refer to", quoted(operation)))?;
+    let mut here = answered.of(operation)?;
     for step in steps {
         let next = match step {
             Step::Member(name) => here.get(name),
@@ -159,11 +190,18 @@ fn long(reference: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+    use crate::ledger::ReplyKind;
+    use kit::operation::Failed;
     use serde_json::json;
 
     fn answered() -> Answered {
         let answer = json!({"id": "x", "total": 1, "lines": [{"id": "l"}], "notes": "n".repeat(201)});
-        HashMap::from([("op1".to_owned(), Some(answer)), ("op2".to_owned(), None)])
+        let failed = Failed::of(Error::field("name", "is required"));
+        let mut answered = Answered::default();
+        answered.note("op1".to_owned(), &CameTo::Done { kind: ReplyKind::Created, json: answer.to_string() });
+        answered.note("op2".to_owned(), &CameTo::Failed(failed));
+        answered
     }
 
     #[test]
