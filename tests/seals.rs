@@ -14,7 +14,7 @@ use ledger_core::database::{DatabaseOptions, Following, Purpose};
 use ledger_core::ids::{BusinessId, RecordId, counted};
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
-use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, EntityTrait, QueryFilter, Statement};
+use sea_orm::{ColumnTrait, ConnectionTrait, DatabaseConnection, DbBackend, QueryFilter, Statement};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

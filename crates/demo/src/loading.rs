@@ -3,6 +3,7 @@
 use crate::Size;
 use crate::script::{CHART, ROLES, Step};
 use crate::stories::{self, Company, Story};
+use futures_util::future::try_join;
 use ledger_core::access::Principal;
 use ledger_core::books::audit::Origin;
 use ledger_core::cx::Expectation;
@@ -52,9 +53,23 @@ pub async fn load(
     for (place, company) in &mut companies {
         open.push((place, clerk.founded(company).await?));
     }
-    for (place, book) in open {
-        book.kept(|permille| told(place, permille)).await?;
-    }
+    // Two at a time: while one waits for its batch, the other makes its next. Were there more, batches would be entered together,
+    // and each of them could be undone without the others, which is dear.
+    let mut open = open.into_iter();
+    let first = open.next();
+    let others = async {
+        for (place, book) in open {
+            book.kept(|permille| told(place, permille)).await?;
+        }
+        Ok(())
+    };
+    let first = async {
+        match first {
+            Some((place, book)) => book.kept(|permille| told(place, permille)).await,
+            None => Ok(()),
+        }
+    };
+    Box::pin(try_join(first, others)).await?;
     for (id, name, is_trial) in
         [(named::TRIAL, "Harbour Trading, to try out", true), (named::EMPTY, "Pop-up stand, not begun", false)]
     {
