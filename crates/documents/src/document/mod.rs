@@ -22,6 +22,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money, Quantity, Rate};
+use crate::parts::under::Under;
 pub(crate) use actions::{VoidInput, VoidWords, check_void, extras, run_void};
 use books::Leaving;
 use books::cx::Cx;
@@ -176,6 +177,11 @@ pub(crate) trait Document:
         asked: &Self::Asked,
         purpose: Purpose,
     ) -> impl Future<Output = Result<Settled<Self::Figures>>> + Send;
+
+    /// What it is computed under, where that is kept with it.
+    fn under(_asked: &mut Self::Asked) -> Option<&mut Option<Under>> {
+        None
+    }
 
     /// What a change of its own fields is.
     fn change(old: &Self::Asked, new: &Self::Asked) -> Change {

@@ -255,6 +255,10 @@ impl<K: TradeKind> Document for Trade<K> {
         work_out::settle(cx, (K::DIRECTION, K::POSTING), head, asked, purpose).await
     }
 
+    fn under(asked: &mut TradeAsked) -> Option<&mut Option<Under>> {
+        Some(&mut asked.under)
+    }
+
     fn change(old: &TradeAsked, new: &TradeAsked) -> Change {
         if old == new {
             return Change::Nothing;

@@ -1,7 +1,7 @@
 //! What a document is computed under: how the company rounded when it was made, and how far tax that is stated may be off.
 //!
-//! It is kept with what was posted. Whoever changes a word of it after the company changed its mind changes no figure; what
-//! is made from now on, and drafts, are computed as the company says by now.
+//! It is kept with it. Whoever changes a word of it after the company changed its mind changes no figure; what is made from
+//! now on, and drafts whose figures are changed, are computed as the company says by now.
 
 use crate::money::{BookMoney, Rounding};
 use rules::tax::TaxRounding;

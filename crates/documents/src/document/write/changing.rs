@@ -45,6 +45,7 @@ pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft
     let asked = meant::<D>(cx, D::identify(cx, &draft.asked, Some(before))?)?;
     let asked = D::sent_back(asked, &old.content);
     let asked = D::complete(cx, &draft.head, asked).await?;
+    let asked = as_it_stands(&old, &draft.head, asked);
     let target = draft.head.status.unwrap_or(old.row.status);
     let mut head = Head { status: Some(target), ..draft.head.clone() };
     if old.row.status != DocumentStatus::Draft {
@@ -88,6 +89,20 @@ pub(crate) async fn update<D: Document>(cx: &Cx<'_>, id: RecordId, draft: &Draft
         }
         (DocumentStatus::Void, _) => Err(invalid_state("The document is void; it cannot be changed, only copied")),
     }
+}
+
+/// A draft that is sent back as it was read, or with other words, comes to what it came to; one that is changed is computed
+/// as the company says by now.
+fn as_it_stands<D: Document>(old: &Old<D>, head: &Head, asked: D::Asked) -> D::Asked {
+    if old.row.status != DocumentStatus::Draft || sown(Fault::SentBackIsComputedAnew) {
+        return asked;
+    }
+    let (mut before, mut same) = (old.content.asked.clone(), asked.clone());
+    if let (Some(kept), Some(under)) = (D::under(&mut before), D::under(&mut same)) {
+        *under = *kept;
+    }
+    let changes = D::change(&old.content.asked, &same) == OwnChange::Books || head.date != old.head.date;
+    if changes { asked } else { same }
 }
 
 /// Replaces a draft, and posts it where that is the purpose.

@@ -210,6 +210,10 @@ impl<K: MoneyKind> Document for Moved<K> {
         settle(cx, K::COMES_IN, head, asked, purpose).await
     }
 
+    fn under(asked: &mut MoneyAsked) -> Option<&mut Option<Under>> {
+        Some(&mut asked.under)
+    }
+
     fn change(old: &MoneyAsked, new: &MoneyAsked) -> Change {
         if old == new {
             return Change::Nothing;
