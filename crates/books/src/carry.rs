@@ -4,6 +4,10 @@
 //! then it stands on an account of its own: after a command, the ledger is brought to what that function says on its day
 //! and every later one. These moves carry tax from one account to another and are none themselves. A company that has no
 //! such accounts keeps both together.
+//!
+//! What is let go, or given away, without reducing the tax was never received, and its tax is never due: it lapses. It is
+//! taken off where it waits and stands against what was let go, so that a loss is without tax, and nothing waits once a
+//! document is settled.
 
 use crate::access::visible_business;
 use crate::among::among;
@@ -22,14 +26,21 @@ use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::refusal::Refusal;
 use rules::roles::Roles;
 use rules::tax::TaxBasis;
-use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry};
-use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, entries, facts_of, tax_facts};
-use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
+use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry, lapse};
+use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, entries, entry_lines, facts_of, tax_facts};
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 
-/// An account of tax that is due, and what it keeps.
-type Key = (RecordId, TaxDuty);
+/// What is moved: tax that waits from the account where it is due to the one where it waits, and tax that lapsed from there
+/// to where what was let go stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    lapses: bool,
+    duty: TaxDuty,
+    from: RecordId,
+    to: RecordId,
+}
 
 /// So many documents are read at once.
 const PORTION: usize = 500;
@@ -55,9 +66,6 @@ pub async fn rebase(cx: &Cx<'_>, company: BusinessId) -> Result<()> {
 async fn bring(cx: &Cx<'_>, settled: &[RecordId]) -> Result<()> {
     let chart = cx.chart().await?;
     let roles = chart.roles();
-    if apart(roles, TaxDuty::Owed).is_none() && apart(roles, TaxDuty::Claimed).is_none() {
-        return Ok(());
-    }
     for documents in settled.chunks(PORTION) {
         let known = Known::of(cx, None, None, Point::default(), Some(documents)).await?;
         let booked = booked(cx, roles, documents).await?;
@@ -104,23 +112,56 @@ async fn all(cx: &Cx<'_>) -> Result<Vec<RecordId>> {
     Ok(found.column_of(&cx.db).await?)
 }
 
-/// What was carried so far from accounts of tax that is due.
+/// What was moved so far: carried from accounts of tax that is due, and taken off where it waited.
 async fn booked(
     cx: &Cx<'_>,
     roles: &Roles,
     documents: &[RecordId],
 ) -> Result<BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>>> {
+    let business = cx.business_id()?;
     let rows = tax_facts::Entity::find()
-        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(facts_of(cx.business_id()?, among(cx, entries::Column::DocumentId, documents.iter().copied())))
-        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry));
+        .filter(tax_facts::Column::BusinessId.eq(business))
+        .filter(facts_of(business, among(cx, entries::Column::DocumentId, documents.iter().copied())))
+        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry))
+        .models(&cx.db)
+        .await?;
+    let lapsed = lapsed_to(cx, &rows).await?;
     let waiting = [roles.output_tax_not_due.id(), roles.input_tax_not_due.id()];
     let mut found: BTreeMap<RecordId, Vec<(Day, Key, BookMoney)>> = BTreeMap::new();
-    for row in rows.models(&cx.db).await? {
-        let Some(account) = row.account_id.filter(|account| !waiting.contains(account)) else { continue };
-        found.entry(row.document_id).or_default().push((row.entry_date, (account, row.duty), row.home_tax.negated()));
+    for row in rows {
+        let Some(from) = row.account_id else { continue };
+        let to = match row.settles_id {
+            Some(_) => {
+                let place = (row.entry_number, row.position.and_then(|position| position.checked_add(1)));
+                let to = place.1.and_then(|position| lapsed.get(&(place.0, position)));
+                Some(*to.ok_or_else(|| Error::internal("tax that lapsed stands nowhere"))?)
+            }
+            None if waiting.contains(&from) => None,
+            None => apart(roles, row.duty).map(TaxAccount::id),
+        };
+        if let Some(to) = to {
+            let key = Key { lapses: row.settles_id.is_some(), duty: row.duty, from, to };
+            found.entry(row.document_id).or_default().push((row.entry_date, key, row.home_tax.negated()));
+        }
     }
     Ok(found)
+}
+
+/// Where the lines of entries stand by which tax lapsed: each stands behind the line where it waited.
+async fn lapsed_to(cx: &Cx<'_>, carried: &[tax_facts::Model]) -> Result<BTreeMap<(i64, i64), RecordId>> {
+    let of_lapses: BTreeSet<i64> =
+        carried.iter().filter(|row| row.settles_id.is_some()).map(|row| row.entry_number).collect();
+    if of_lapses.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let lines: Vec<(i64, i64, RecordId)> = entry_lines::Entity::find()
+        .select_only()
+        .columns([entry_lines::Column::EntryNumber, entry_lines::Column::Position, entry_lines::Column::AccountId])
+        .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
+        .filter(entry_lines::Column::EntryNumber.is_in(of_lapses))
+        .read(&cx.db)
+        .await?;
+    Ok(lines.into_iter().map(|(entry, position, account)| ((entry, position), account)).collect())
 }
 
 /// The account on which a tax stands once it is due. What books of another kind told of before these has none of its own.
@@ -136,26 +177,38 @@ fn due_on(roles: &Roles, fact: &tax_facts::Model) -> Option<RecordId> {
     fact.account_id.or(of_company).filter(|_| !sown(Fault::OpeningNeverCarried))
 }
 
-/// What is not due at the end of a day, of what was posted by then.
+/// What is not due at the end of a day, of what was posted by then, and what of it will never be.
 fn waiting(known: &Known, roles: &Roles, document: RecordId, day: Day) -> Result<BTreeMap<Key, BookMoney>> {
     let mut sums: BTreeMap<Key, BookMoney> = BTreeMap::new();
-    let facts = known.facts.get(&document).map_or(&[][..], Vec::as_slice);
+    if sown(Fault::CarryNeverMoves) {
+        return Ok(sums);
+    }
     let key =
-        |fact: &tax_facts::Model| Some((fact.account_id?, fact.duty)).filter(|_| fact.home_tax != BookMoney::ZERO);
+        |from: RecordId, duty: TaxDuty| apart(roles, duty).map(|own| Key { lapses: false, duty, from, to: own.id() });
+    let mut add = |key: Key, amount: BookMoney| {
+        let sum = sums.entry(key).or_default();
+        *sum = sum.checked_add(amount).ok_or_else(Error::too_large)?;
+        Ok::<_, Error>(())
+    };
+    let facts = known.facts.get(&document).map_or(&[][..], Vec::as_slice);
     // What was open before these books was posted to no account of tax: what becomes due of it is taken from where tax waits.
     let posted = |fact: &&tax_facts::Model| fact.entry_date <= day && fact.origin != TaxOrigin::Opening;
-    for fact in facts.iter().filter(posted) {
-        let Some(key) = key(fact) else { continue };
-        let sum = sums.entry(key).or_default();
-        *sum = sum.checked_add(fact.home_tax).ok_or_else(Error::too_large)?;
+    for fact in facts.iter().filter(posted).filter(|fact| fact.home_tax != BookMoney::ZERO) {
+        if let Some(key) = fact.account_id.and_then(|account| key(account, fact.duty)) {
+            add(key, fact.home_tax)?;
+        }
     }
     for (row, [_, due, _]) in known.due_of(document, day)? {
-        let Some(account) = due_on(roles, row.fact).filter(|_| row.is_there(day)) else { continue };
-        let sum = sums.entry((account, row.fact.duty)).or_default();
-        *sum = sum.checked_sub(due).ok_or_else(Error::too_large)?;
+        let account = due_on(roles, row.fact).filter(|_| row.is_there(day));
+        if let Some(key) = account.and_then(|account| key(account, row.fact.duty)) {
+            add(key, due.negated())?;
+        }
     }
-    if sown(Fault::CarryNeverMoves) {
-        sums.clear();
+    for (to, row, [_, lapsed, _]) in known.lapsed_of(document, day)? {
+        let duty = row.fact.duty;
+        let Some(account) = due_on(roles, row.fact).filter(|_| row.is_there(day)) else { continue };
+        let from = apart(roles, duty).map_or(account, TaxAccount::id);
+        add(Key { lapses: true, duty, from, to }, lapsed)?;
     }
     Ok(sums)
 }
@@ -172,11 +225,7 @@ async fn differences(
     let Some(first) = first else { return Ok(BTreeMap::new()) };
     let side = facts.first().map_or_else(
         || {
-            if booked.iter().any(|(_, (_, duty), _)| *duty == TaxDuty::Owed) {
-                TaxSide::Sale
-            } else {
-                TaxSide::Purchase
-            }
+            if booked.iter().any(|(_, key, _)| key.duty == TaxDuty::Owed) { TaxSide::Sale } else { TaxSide::Purchase }
         },
         |fact| fact.side,
     );
@@ -196,7 +245,7 @@ async fn differences(
             let sum = short.entry(key).or_default();
             *sum = sum.checked_sub(amount).ok_or_else(Error::too_large)?;
         }
-        short.retain(|(_, duty), amount| *amount != BookMoney::ZERO && apart(chart.roles(), *duty).is_some());
+        short.retain(|_, amount| *amount != BookMoney::ZERO);
         for (key, amount) in &short {
             let sum = posted.entry(*key).or_default();
             *sum = sum.checked_add(*amount).ok_or_else(Error::too_large)?;
@@ -208,20 +257,42 @@ async fn differences(
     Ok(found)
 }
 
+/// Posts what is moved on a day: what waits by itself, and what lapsed by itself.
 async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key, BookMoney>) -> Result<()> {
     let (chart, home) = (cx.chart().await?, cx.business()?.home());
-    let mut lines = Vec::new();
-    for ((account, duty), amount) in moves {
-        let to = apart(chart.roles(), duty).ok_or_else(|| Error::internal("tax that waits on no account"))?;
-        let on = |to: RecordId, amount: BookMoney| -> Result<Line, Refusal> {
-            let line = Line::on(chart.standing(to)?, home.alone(amount), About::default())?;
-            Ok(carry(line, duty, (None, day)))
-        };
+    let (mut waiting, mut lapsed) = (Vec::new(), Vec::new());
+    for (Key { lapses, duty, from, to }, amount) in moves {
         // A tax that is owed is a credit.
         let debit = if duty == TaxDuty::Owed { amount } else { amount.negated() };
-        for line in [on(account, debit), on(to.id(), debit.negated())] {
-            lines.push(line.map_err(|why| Error::internal(format!("tax that waits {why}")))?);
-        }
+        let on = |account: RecordId, amount: BookMoney| -> Result<Line, Refusal> {
+            Line::on(chart.standing(account)?, home.alone(amount), About::default())
+        };
+        let pair = || -> Result<[Line; 2], Refusal> {
+            let (from, to) = (on(from, debit)?, on(to, debit.negated())?);
+            Ok(if lapses {
+                [lapse(from, duty, (row.id, day)), to]
+            } else {
+                [carry(from, duty, (None, day)), carry(to, duty, (None, day))]
+            })
+        };
+        let pair = pair().map_err(|why| Error::internal(format!("tax that waits {why}")))?;
+        if lapses { &mut lapsed } else { &mut waiting }.extend(pair);
+    }
+    let (waits, lapses) = narrations(row.kind);
+    for (lines, narration) in [(waiting, waits), (lapsed, lapses)] {
+        post_lines(cx, row, day, (lines, narration)).await?;
+    }
+    Ok(())
+}
+
+async fn post_lines(
+    cx: &Cx<'_>,
+    row: &documents::Model,
+    day: Day,
+    (lines, narration): (Vec<Line>, &'static str),
+) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
     }
     let posting = Posting::balanced(lines).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
@@ -238,16 +309,23 @@ async fn post(cx: &Cx<'_>, row: &documents::Model, day: Day, moves: BTreeMap<Key
         // What the document moves is counted with it.
         moves: Moves::Mirrored,
         trade: None,
-        narration: Some(narration(row.kind).into()),
+        narration: Some(narration.into()),
         posting,
     })
     .await
     .map(drop)
 }
 
-fn narration(kind: DocumentKind) -> &'static str {
+/// What is said of tax that waits, and of tax that lapsed.
+fn narrations(kind: DocumentKind) -> (&'static str, &'static str) {
     match kind.turnover() {
-        Some(TradeSide::Sales) => "Tax is owed as far as its document is settled",
-        _ => "Tax is claimed as far as its document is settled",
+        Some(TradeSide::Sales) => (
+            "Tax is owed as far as its document is settled",
+            "No tax is owed on what was let go of its document, or given away",
+        ),
+        _ => (
+            "Tax is claimed as far as its document is settled",
+            "No tax is claimed of what was let go of its document, or given away",
+        ),
     }
 }

@@ -13,7 +13,7 @@ use crate::money::{BookMoney, Money};
 use crate::periods::Module;
 use crate::settled::{History, KINDS, too_large};
 use answers::Ask;
-use rules::tax::due::{Figures, Part, due};
+use rules::tax::due::{Figures, Part, due, lapsed};
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide};
 use rules::tax::{TaxBasis, TaxKind};
 use schema::business::BusinessSettings;
@@ -191,6 +191,21 @@ impl Known {
             due(&parts, whole, &settlements, self.coin).map_err(too_large)?
         };
         Ok(rows.into_iter().zip(due).collect())
+    }
+
+    /// What of a document lapsed by the end of a day, row by row, by the accounts of what was let go or given away.
+    pub fn lapsed_of(&self, document: RecordId, day: Day) -> Result<Vec<(RecordId, Row<'_>, Figures)>> {
+        let (whole, settlements) = self.history.settlements(document, day)?;
+        if whole == Money::ZERO {
+            return Ok(Vec::new());
+        }
+        let rows = self.rows(document, day)?;
+        let parts: Vec<Part> = rows.iter().map(|row| row.part).collect();
+        let lapsed = lapsed(&parts, whole, &settlements, self.coin).map_err(too_large)?;
+        let of_account = |(account, figures): (RecordId, Vec<Figures>)| {
+            rows.iter().cloned().zip(figures).map(move |(row, figures)| (account, row, figures)).collect::<Vec<_>>()
+        };
+        Ok(lapsed.into_iter().flat_map(of_account).collect())
     }
 }
 

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::Money;
 use answers::Ask;
-use rules::tax::due::Settlement;
+use rules::roles::Roles;
+use rules::tax::due::{Counts, Settlement};
 use rules::tax::facts::TaxOrigin;
 use schema::tables::{DocumentKind, allocations, open_item_moves, tax_facts};
 use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
@@ -25,7 +26,24 @@ const FEW: usize = 500;
 pub struct History {
     moves: HashMap<RecordId, Vec<open_item_moves::Model>>,
     /// What an allocation takes off its target without reducing the tax.
-    lapses: HashMap<RecordId, (RecordId, Money)>,
+    lapses: HashMap<RecordId, Lapses>,
+}
+
+/// What an allocation takes off its target, and where that stands.
+struct Lapses {
+    target: RecordId,
+    off: [(RecordId, Money); 2],
+}
+
+/// Whether what is open of a document is owed to us.
+const fn is_owed(kind: DocumentKind) -> bool {
+    matches!(kind, DocumentKind::SalesInvoice | DocumentKind::DebitNote)
+}
+
+/// Where a discount and what is let go of a document stand.
+pub fn stand_on(roles: &Roles, target: DocumentKind, write_off: Option<RecordId>) -> (RecordId, RecordId) {
+    let (discount, bad) = roles.taken_off(is_owed(target));
+    (discount.id(), write_off.unwrap_or_else(|| bad.id()))
 }
 
 impl History {
@@ -62,14 +80,25 @@ impl History {
         let allocated = allocations::Entity::find()
             .filter(allocations::Column::BusinessId.eq(business))
             .filter(allocations::Column::TargetDocumentId.is_in(all()));
-        for row in allocated.models(&cx.db).await? {
+        let takes_off = |row: &allocations::Model| row.discount != Money::ZERO || row.write_off != Money::ZERO;
+        let mut taking = allocated.models(&cx.db).await?;
+        taking.retain(takes_off);
+        if taking.is_empty() {
+            return Ok(());
+        }
+        let chart = cx.chart().await?;
+        for row in taking {
             let entry = row.entry.as_ref().map(|entry| entry.0.number);
             let lapses = |amount: Money, origin| {
                 let reduces = entry.is_some_and(|entry| reduced.contains(&(entry, origin)));
                 if reduces { Money::ZERO } else { amount }
             };
-            let lapsed = lapses(row.discount, TaxOrigin::Discount).plus(lapses(row.write_off, TaxOrigin::WriteOff));
-            self.lapses.insert(row.id, (row.target_document_id, lapsed.map_err(too_large)?));
+            let (discount, bad) = stand_on(chart.roles(), row.target_kind, row.write_off_account_id);
+            let off = [
+                (discount, lapses(row.discount, TaxOrigin::Discount)),
+                (bad, lapses(row.write_off, TaxOrigin::WriteOff)),
+            ];
+            self.lapses.insert(row.id, Lapses { target: row.target_document_id, off });
         }
         Ok(())
     }
@@ -98,14 +127,19 @@ impl History {
         let mut settlements = Vec::new();
         for (id, moved) in by_allocation {
             let settled = turned(moved);
-            let lapsed = match self.lapses.get(&id) {
-                Some((target, lapsed)) if *target == document => *lapsed,
-                _ => Money::ZERO,
+            // What is settled below nothing settles nothing.
+            let settled = Ord::max(settled, Money::ZERO);
+            let lapses = self.lapses.get(&id).filter(|one| one.target == document);
+            let Some(Lapses { off: [(given_on, given), (let_go_on, let_go)], .. }) = lapses else {
+                settlements.push(Settlement { amount: settled, counts: Counts::Counts });
+                continue;
             };
-            let lapsed = Ord::min(lapsed, Ord::max(settled, Money::ZERO));
+            let lapsed = Ord::min(given.plus(*let_go).map_err(too_large)?, settled);
+            let given = Ord::min(*given, lapsed);
+            let parts = [(*given_on, given), (*let_go_on, lapsed.minus(given).map_err(too_large)?)];
             let amount = settled.minus(lapsed).map_err(too_large)?;
-            settlements.push(Settlement { amount, counts: true });
-            settlements.push(Settlement { amount: lapsed, counts: false });
+            settlements.push(Settlement { amount, counts: Counts::Counts });
+            settlements.push(Settlement { amount: lapsed, counts: Counts::Lapses(parts) });
         }
         Ok((whole.size(), settlements))
     }

@@ -5,10 +5,10 @@
 //! What waits is on the account of the party as well, so that both sides are equal.
 
 use super::asked::Asked;
-use super::settled::{Figures, History, KINDS, Part, Settlement, due, too_large};
+use super::settled::{Counts, Figures, History, KINDS, Part, Settlement, due, too_large};
 use super::statements::{Balances, Chart, is_earned};
 use crate::day::Day;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
 use answers::Ask;
@@ -84,7 +84,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
                     let parts = document.parts(&accounts, *day).map_err(too_large)?;
                     let counts: Vec<Part> = parts.iter().map(|(_, part)| *part).collect();
                     // What is taken off settles like money: its own lines stand against it.
-                    let counting = |one: Settlement| Settlement { counts: true, ..one };
+                    let counting = |one: Settlement| Settlement { counts: Counts::Counts, ..one };
                     let settlements: Vec<Settlement> = settlements.into_iter().map(counting).collect();
                     let due = due(&counts, whole, &settlements, coin).map_err(too_large)?;
                     document.put_off(&accounts, &parts, &due, waiting).map_err(too_large)?;
@@ -114,27 +114,46 @@ fn taken_over(cx: &Cx<'_>) -> Result<sea_orm::sea_query::SelectStatement> {
     Ok(opening.into_query())
 }
 
-/// What stands on accounts of tax by the end of a day since it was carried there until documents are settled.
+/// What stands on accounts of tax by the end of a day since it was carried there until documents are settled. What lapsed
+/// since waits nowhere: it is owed by nobody here as in the books.
 async fn carried(cx: &Cx<'_>, day: Day, asked: &Asked) -> Result<Vec<(RecordId, i64)>> {
-    let mut facts = tax_facts::Entity::find()
-        .select_only()
-        .column(tax_facts::Column::AccountId)
-        .column(tax_facts::Column::Duty)
-        .column_as(sum(cx, Expr::col(tax_facts::Column::HomeTax)), "tax")
-        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry))
-        .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
-        .filter(tax_facts::Column::AccountId.is_not_null())
-        .filter(tax_facts::Column::EntryDate.lte(day))
-        .filter(tax_facts::Column::DocumentId.not_in_subquery(taken_over(cx)?))
-        .group_by(tax_facts::Column::AccountId)
-        .group_by(tax_facts::Column::Duty);
-    if let Some(known) = last_known(cx, asked.point).await? {
-        facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
-    }
-    let sums: Vec<(RecordId, TaxDuty, i64)> = facts.read(&cx.db).await?;
+    let chart = cx.chart().await?;
+    let roles = chart.roles();
+    let known = last_known(cx, asked.point).await?;
+    let [waits, lapses] = [false, true].map(|lapses| async move {
+        let mut facts = tax_facts::Entity::find()
+            .select_only()
+            .column(tax_facts::Column::AccountId)
+            .column(tax_facts::Column::Duty)
+            .column_as(sum(cx, Expr::col(tax_facts::Column::HomeTax)), "tax")
+            .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
+            .filter(tax_facts::Column::Origin.eq(TaxOrigin::Carry))
+            .filter(tax_facts::Column::DocumentKind.is_in(KINDS))
+            .filter(tax_facts::Column::AccountId.is_not_null())
+            .filter(if lapses {
+                tax_facts::Column::SettlesId.is_not_null()
+            } else {
+                tax_facts::Column::SettlesId.is_null()
+            })
+            .filter(tax_facts::Column::EntryDate.lte(day))
+            .filter(tax_facts::Column::DocumentId.not_in_subquery(taken_over(cx)?))
+            .group_by(tax_facts::Column::AccountId)
+            .group_by(tax_facts::Column::Duty);
+        if let Some(known) = known {
+            facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
+        }
+        let sums: Vec<(RecordId, TaxDuty, i64)> = facts.read(&cx.db).await?;
+        Ok::<_, Error>(sums)
+    });
     // What is owed is a credit.
-    Ok(sums.into_iter().map(|(id, duty, tax)| (id, if duty == TaxDuty::Owed { -tax } else { tax })).collect())
+    let debit = |duty: TaxDuty, tax: i64| if duty == TaxDuty::Owed { -tax } else { tax };
+    let mut found: Vec<(RecordId, i64)> = Vec::new();
+    found.extend(waits.await?.into_iter().map(|(account, duty, tax)| (account, debit(duty, tax))));
+    for (account, duty, tax) in lapses.await? {
+        let due = if duty == TaxDuty::Owed { roles.output_tax.id() } else { roles.input_tax.id() };
+        found.extend([(account, debit(duty, tax)), (due, -debit(duty, tax))]);
+    }
+    Ok(found)
 }
 
 /// The documents that were not settled whole by the end of a day.

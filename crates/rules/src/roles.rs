@@ -62,3 +62,14 @@ roles! {
     retained_earnings: Free = RetainedEarnings,
     opening_balance_equity: Free = OpeningBalanceEquity,
 }
+
+impl Roles {
+    /// Where a discount and what is let go stand: what a debtor does not pay is an expense, what we do not pay is earned.
+    pub const fn taken_off(&self, of_a_debit: bool) -> (&Free, &Free) {
+        if of_a_debit {
+            (&self.discount_given, &self.bad_debt)
+        } else {
+            (&self.discount_received, &self.discount_received)
+        }
+    }
+}

@@ -95,6 +95,8 @@ faults! {
     CashCountsWhenInvoiced,
     /// Tax that is written off without money is due all the same.
     LapsedIsDue,
+    /// What lapsed waits for ever.
+    LapsedWaitsForEver,
     /// A draft that is sent back as it was read is computed as the company says by now.
     SentBackIsComputedAnew,
     /// A note that writes off takes off what was earned.

@@ -1,5 +1,6 @@
 //! Tax that waits: what of each document stands apart from the tax that is due is what its return leaves out, opening
-//! documents included. So the ledger and the returns of the company tell the same.
+//! documents included. So the ledger and the returns of the company tell the same. Where it waits, nothing is left of a
+//! document that is settled: what was never paid lapsed.
 
 use super::super::Wide;
 use super::Taxed;
@@ -17,6 +18,23 @@ use words::sums::Sums as _;
 
 /// What tells rows of a document apart: whether it was given back, its line, its component, its duty and whether it leads.
 type Apart = (bool, Option<RecordId>, Option<RecordId>, TaxDuty, bool);
+
+/// What does not stand where it should.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
+    /// What was taken off the tax that is due.
+    PutOff,
+    /// What is left where it waits.
+    Waits,
+}
+
+/// What of a document stands otherwise in the ledger than it should.
+pub(super) struct Odd {
+    pub(super) duty: TaxDuty,
+    pub(super) what: What,
+    pub(super) found: Wide,
+    pub(super) wanted: Wide,
+}
 
 /// What was carried of some documents, and what tells on which basis their facts count.
 pub(super) struct Carried {
@@ -86,25 +104,30 @@ impl Carried {
         by_settlement && fact.kind != Some(TaxKind::ReverseCharge)
     }
 
-    /// Duty by duty, what stands apart of a document in the end, and what should.
+    /// Duty by duty, what stands apart of a document in the end, and what is left of it where it waits, beside what should.
     pub(super) fn compare(
         &self,
         row: &Taxed,
         facts: &[&tax_facts::Model],
         settlements: &[(Wide, bool)],
         coin: Coin,
-    ) -> Vec<(TaxDuty, Wide, Wide)> {
+    ) -> Vec<Odd> {
         let others = self.others.get(&row.id).map_or(&[][..], Vec::as_slice);
         let given_back = others.iter().filter(|fact| fact.origin == TaxOrigin::Credited);
         let all = || facts.iter().copied().chain(given_back.clone());
         let accounts: HashSet<RecordId> = all().filter_map(|fact| fact.account_id).chain(self.due).collect();
-        let of_carry = others.iter().filter(|fact| fact.origin == TaxOrigin::Carry);
-        let mut told: BTreeMap<TaxDuty, Wide> = BTreeMap::new();
-        for fact in of_carry.filter(|fact| fact.account_id.is_some_and(|account| accounts.contains(&account))) {
-            *told.entry(fact.duty).or_default() -= Wide::from(fact.home_tax.units());
+        let [mut told, mut left]: [BTreeMap<TaxDuty, Wide>; 2] = Default::default();
+        for fact in others.iter().filter(|fact| fact.origin == TaxOrigin::Carry) {
+            let Some(account) = fact.account_id else { continue };
+            // What is carried is carried off an account of tax that is due, or stands where it waits.
+            if accounts.contains(&account) {
+                *told.entry(fact.duty).or_default() -= Wide::from(fact.home_tax.units());
+            } else {
+                *left.entry(fact.duty).or_default() += Wide::from(fact.home_tax.units());
+            }
         }
         let mut rows: BTreeMap<Apart, Row> = BTreeMap::new();
-        let mut wanted: BTreeMap<TaxDuty, Wide> = BTreeMap::new();
+        let [mut wanted, mut by_hand]: [BTreeMap<TaxDuty, Wide>; 2] = Default::default();
         for fact in all().filter(|fact| self.waits(fact)) {
             let own = fact.origin != TaxOrigin::Credited;
             let row = rows.entry((!own, fact.line_id, fact.component_id, fact.duty, fact.leads)).or_default();
@@ -114,8 +137,10 @@ impl Carried {
             for (left, figure) in row.left.iter_mut().zip(figures) {
                 *left += Wide::from(figure.units());
             }
-            // What other books have posted stands on no account of these.
-            if fact.account_id.is_some() && fact.origin != TaxOrigin::Opening {
+            // What other books have posted stands on no account of these; where it waits it was put by hand.
+            if fact.origin == TaxOrigin::Opening {
+                *by_hand.entry(fact.duty).or_default() += Wide::from(fact.home_tax.units());
+            } else if fact.account_id.is_some() {
                 *wanted.entry(fact.duty).or_default() += Wide::from(fact.home_tax.units());
             }
         }
@@ -127,13 +152,23 @@ impl Carried {
                 row.due = std::mem::take(&mut row.left);
             }
         }
+        let mut lapsed: BTreeMap<TaxDuty, Wide> = BTreeMap::new();
         for ((.., duty, _), row) in keys.iter().zip(&rows) {
             *wanted.entry(*duty).or_default() -= row.due[1];
+            *lapsed.entry(*duty).or_default() += row.lapsed[1];
         }
+        // Whatever the shares were: of what is settled whole nothing waits.
+        let settled: Wide = settlements.iter().map(|(amount, _)| amount).sum();
+        let is_settled = settled >= Wide::from(row.total.units());
         let apart = self.apart.iter().filter(|(_, apart)| *apart).map(|(duty, _)| *duty);
-        apart
-            .map(|duty| (duty, told.sum_of(&duty), wanted.sum_of(&duty)))
-            .filter(|(_, told, wanted)| told != wanted)
-            .collect()
+        let odd = |duty: TaxDuty| {
+            let wanted = wanted.sum_of(&duty);
+            let waits = if is_settled { -by_hand.sum_of(&duty) } else { wanted - lapsed.sum_of(&duty) };
+            [
+                Odd { duty, what: What::PutOff, found: told.sum_of(&duty), wanted },
+                Odd { duty, what: What::Waits, found: left.sum_of(&duty), wanted: waits },
+            ]
+        };
+        apart.flat_map(odd).filter(|odd| odd.found != odd.wanted).collect()
     }
 }

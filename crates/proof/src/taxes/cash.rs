@@ -4,7 +4,7 @@
 
 use super::super::{Findings, Told, Wide, shown};
 use super::Taxed;
-use super::carried::Carried;
+use super::carried::{Carried, Odd, What};
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -54,6 +54,8 @@ impl Coin {
 pub(super) struct Row {
     pub(super) left: [Wide; 3],
     pub(super) due: [Wide; 3],
+    /// What nobody will ever pay.
+    pub(super) lapsed: [Wide; 3],
     /// What of it is in the ledger by then, whatever day it counts for.
     pub(super) written: [Wide; 3],
     pub(super) leads: bool,
@@ -92,7 +94,8 @@ pub(super) fn settle(rows: &mut [Row], whole: Wide, settlements: &[(Wide, bool)]
         for (row, taken) in rows.iter_mut().zip(taken) {
             for (column, taken) in taken.into_iter().enumerate() {
                 row.left[column] -= taken;
-                row.due[column] += if *counts { taken } else { 0 };
+                let sum = if *counts { &mut row.due } else { &mut row.lapsed };
+                sum[column] += taken;
             }
         }
         open -= settled;
@@ -158,14 +161,19 @@ impl Cash {
         for (row, days) in rows.into_iter().zip(days) {
             let (own, settled) = of(row);
             let at_last = days.last().map_or_else(Vec::new, |last| settlements(row, *last, settled, &reduced));
-            for (duty, found, wanted) in carried.compare(row, own, &at_last, coin) {
+            for Odd { duty, what, found, wanted } in carried.compare(row, own, &at_last, coin) {
                 let number = row.number.as_deref().unwrap_or("without a number");
-                self.findings.add(format!(
-                    "{} {number}: {} of its tax that is {duty} waits in the ledger, and {} is not due",
-                    row.kind,
-                    shown(found),
-                    shown(wanted)
-                ));
+                let (found, wanted) = (shown(found), shown(wanted));
+                self.findings.add(match what {
+                    What::PutOff => format!(
+                        "{} {number}: {found} of its tax that is {duty} waits in the ledger, and {wanted} is not due",
+                        row.kind
+                    ),
+                    What::Waits => format!(
+                        "{} {number}: {found} of its tax that is {duty} is left where it waits, and {wanted} may yet be due",
+                        row.kind
+                    ),
+                });
             }
             self.judge(row, (own, settled, &reduced), (days, &told), coin);
         }
@@ -274,6 +282,13 @@ mod tests {
                 settlements.into_iter().map(|(cents, counts): (Wide, bool)| (cents * 100, counts)).collect();
             settle(&mut rows, 11_900_000, &settlements, coin);
             assert_eq!(rows[0].due.map(|units| units / 100)[..2], wanted, "{name}");
+            let [all, left] = [rows[0].due[1] + rows[0].lapsed[1] + rows[0].left[1], rows[0].left[1]];
+            let settled: Wide = settlements.iter().map(|(units, _)| units).sum();
+            assert_eq!(
+                (all, left == 0),
+                (1_900_000, settled >= 11_900_000),
+                "{name}: of all, nothing is left of what is settled"
+            );
         }
     }
 }

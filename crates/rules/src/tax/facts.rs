@@ -180,6 +180,14 @@ pub fn carry(line: Line, duty: TaxDuty, (id, date): (Option<RecordId>, Day)) -> 
     line.telling(vec![fact])
 }
 
+/// A line that takes tax off where it waits, since a settlement of the document let it lapse, with the fact of it.
+#[must_use]
+pub fn lapse(line: Line, duty: TaxDuty, (document, date): (RecordId, Day)) -> Line {
+    let line = carry(line, duty, (None, date));
+    let facts = line.facts().iter().map(|fact| TaxFact { settles: Some(document), ..fact.clone() }).collect();
+    line.telling(facts)
+}
+
 /// A tax code, as facts are made of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Code<'c> {

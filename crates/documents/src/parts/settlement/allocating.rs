@@ -255,11 +255,7 @@ pub(super) fn accounts(
     let roles = chart.roles();
     let is_debit = (sign > 0) != sown(Fault::DiscountOnTheOtherSide);
     let own = write_off.map(|account| chart.free(account, Purpose::WriteOff)).transpose()?;
-    let (discount, bad) = if is_debit {
-        (&roles.discount_given, &roles.bad_debt)
-    } else {
-        (&roles.discount_received, &roles.discount_received)
-    };
+    let (discount, bad) = roles.taken_off(is_debit);
     let withheld = if is_from_us(of, sign) { &roles.withholding_receivable } else { &roles.withholding_payable };
     Ok(Accounts {
         discount: discount.clone(),
