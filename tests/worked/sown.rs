@@ -56,6 +56,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::KeptBackAtARate => "2.4 abroad",
         Fault::OffBeyondAll => "2.8 beyond",
         Fault::AsGoodAsHome => "5.5 as good",
+        Fault::DiscountJudgedOnce => "2.8 void",
         Fault::LapsedWaitsForEver => "2.17 lapsed",
         Fault::SentBackIsComputedAnew => "5.4 draft",
         Fault::TakenBackTooSoon => "2.8 early",

@@ -28,7 +28,7 @@ use rules::roles::Roles;
 use rules::tax::TaxBasis;
 use rules::tax::facts::{TaxDuty, TaxOrigin, TaxSide, carry, lapse};
 use schema::tables::{DocumentKind, EntryKind, TradeSide, documents, entries, entry_lines, facts_of, tax_facts};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
+use sea_orm::{ColumnTrait, Condition, QueryFilter, QueryOrder, QuerySelect};
 use std::collections::{BTreeMap, BTreeSet};
 use words::sown::{Fault, sown};
 

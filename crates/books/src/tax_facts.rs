@@ -4,19 +4,15 @@ use crate::cx::Cx;
 use crate::desk::NewEntry;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId};
-use crate::money::{Funds, apart};
-use crate::settled::too_large;
+use crate::money::apart;
 use answers::Ask;
 use rules::exchange::Valued;
 use rules::posting::{About, Line, Posting, Subject, TaxTag};
 use rules::tax::TaxKind;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use schema::aliases::Named;
-use schema::tables::{
-    DocumentStatus, EntryRef, Relation, document_links, documents, entries, entry_lines, facts_of, tax_facts,
-};
-use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
-use words::sown::{Fault, sown};
+use schema::tables::{EntryRef, entries, entry_lines, facts_of, tax_facts};
+use sea_orm::{ColumnTrait, QueryFilter, QueryOrder};
 
 /// The rows of what an entry tells of tax.
 pub(super) fn rows(business: BusinessId, entry: EntryRef, new: &NewEntry) -> Vec<tax_facts::Model> {
@@ -150,74 +146,11 @@ pub async fn of_invoice(cx: &Cx<'_>, invoice: RecordId) -> Result<Vec<TaxFact>> 
     Ok(of_document(cx, invoice).await?.iter().map(fact).collect())
 }
 
-/// What credits a document, and stands.
-async fn credits_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<RecordId>> {
-    let business = cx.business_id()?;
-    let links = document_links::Entity::find()
-        .select_only()
-        .column(document_links::Column::DocumentId)
-        .filter(document_links::Column::BusinessId.eq(business))
-        .filter(document_links::Column::SourceDocumentId.eq(document))
-        .filter(document_links::Column::Relation.eq(Relation::Credits));
-    let credits: Vec<RecordId> = links.column_of(&cx.db).await?;
-    if credits.is_empty() || sown(Fault::DiscountOfWhatWasCredited) {
-        return Ok(Vec::new());
-    }
-    let live = documents::Entity::find()
-        .select_only()
-        .column(documents::Column::Id)
-        .filter(documents::Column::BusinessId.eq(business))
-        .filter(documents::Column::Id.is_in(credits))
-        .filter(documents::Column::Status.eq(DocumentStatus::Posted))
-        .order_by_asc(documents::Column::Id);
-    Ok(live.column_of(&cx.db).await?)
-}
-
-/// What is left of the tax of a document after what was credited of it and what settlements took off it.
-pub async fn left_of(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
-    let mut rows = of_document(cx, document).await?;
-    for credit in credits_of(cx, document).await? {
-        rows.extend(of_document(cx, credit).await?);
-    }
-    let of_tax = rows.iter().filter(|row| row.origin != TaxOrigin::Carry);
-    let mut left: Vec<TaxFact> = of_tax.map(fact).collect();
-    let taken: Vec<TaxFact> = tax_facts::Entity::find()
-        .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
-        .filter(tax_facts::Column::SettlesId.eq(document))
-        .filter(tax_facts::Column::Origin.is_in([TaxOrigin::Discount, TaxOrigin::WriteOff, TaxOrigin::Credited]))
-        .models(&cx.db)
-        .await?
-        .iter()
-        .map(fact)
-        .collect();
-    take_off(&mut left, &taken)?;
-    Ok(left)
-}
-
 /// What a document shows that will be kept back.
 pub async fn shown_by(cx: &Cx<'_>, document: RecordId) -> Result<Vec<TaxFact>> {
     let rows = of_document(cx, document).await?;
     let shows = |row: &&tax_facts::Model| row.kind == Some(TaxKind::Withholding) && row.duty == TaxDuty::None;
     Ok(rows.iter().filter(shows).map(fact).collect())
-}
-
-fn plus<F: Funds>(left: F, right: F) -> Result<F> {
-    left.plus(right).map_err(too_large)
-}
-
-/// Adds facts that take off to those of the same lines.
-pub fn take_off(left: &mut [TaxFact], taken: &[TaxFact]) -> Result<()> {
-    for fact in taken {
-        let same =
-            |known: &&mut TaxFact| (known.line, known.component, known.duty) == (fact.line, fact.component, fact.duty);
-        let Some(known) = left.iter_mut().find(same) else { continue };
-        known.base = plus(known.base, fact.base)?;
-        known.tax = plus(known.tax, fact.tax)?;
-        known.home_base = plus(known.home_base, fact.home_base)?;
-        known.home_tax = plus(known.home_tax, fact.home_tax)?;
-        known.not_recoverable = plus(known.not_recoverable, fact.not_recoverable)?;
-    }
-    Ok(())
 }
 
 /// A line of an entry in the books, to be taken back.

@@ -47,7 +47,8 @@ impl Taxed {
             Some(Phase::Credit) => {
                 noted.notes.insert(entry.document_id);
             }
-            Some(Phase::Bill) if entry.kind == EntryKind::Reversal => {
+            // A journal may be settled as well.
+            Some(Phase::Bill) | None if entry.kind == EntryKind::Reversal => {
                 noted.origins.insert(entry.document_id);
             }
             _ => {}

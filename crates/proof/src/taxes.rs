@@ -7,6 +7,7 @@ mod carried;
 mod cash;
 mod facts;
 mod of_ledger;
+mod taken;
 mod told;
 
 pub use self::of_ledger::OfLedger;
@@ -202,7 +203,7 @@ impl Documents {
                 "Every tax is what its line and its code make anew",
                 self.taxes + self.anew.taxes,
                 self.right + self.anew.right,
-                self.odd.with(self.anew.findings),
+                self.odd.with(self.anew.findings).with(self.cash.taken),
             ),
             Check::of(
                 "T5",

@@ -97,6 +97,8 @@ faults! {
     LapsedIsDue,
     /// What lapsed waits for ever.
     LapsedWaitsForEver,
+    /// What a discount takes off the tax of a document is judged when it is given, and never again.
+    DiscountJudgedOnce,
     /// A draft that is sent back as it was read is computed as the company says by now.
     SentBackIsComputedAnew,
     /// A note that writes off takes off what was earned.

@@ -5,6 +5,7 @@
 use super::super::{Findings, Told, Wide, shown};
 use super::Taxed;
 use super::carried::{Carried, Odd, What};
+use super::taken::Taken;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
@@ -24,6 +25,8 @@ pub(super) struct Cash {
     pub(super) due: Wide,
     pub(super) invoiced: Wide,
     pub(super) findings: Findings,
+    /// What discounts take off otherwise than they should.
+    pub(super) taken: Findings,
 }
 
 const KINDS: [DocumentKind; 4] =
@@ -37,8 +40,12 @@ pub(super) struct Coin {
 }
 
 impl Coin {
+    pub(super) const fn smallest(self) -> Wide {
+        self.units
+    }
+
     /// A part of an amount, to the coin.
-    fn part(self, amount: Wide, part: Wide, of: Wide) -> Wide {
+    pub(super) fn part(self, amount: Wide, part: Wide, of: Wide) -> Wide {
         let (over, under) = ((amount * part).abs(), of * self.units);
         let (whole, rest) = (over / under, over % under);
         let up = match self.rounding {
@@ -107,6 +114,7 @@ impl Cash {
     pub(super) fn add(&mut self, other: Self) {
         (self.due, self.invoiced) = (self.due + other.due, self.invoiced + other.invoiced);
         self.findings.add_all(other.findings);
+        self.taken.add_all(other.taken);
     }
 
     /// Compares what is due of some documents. `facts` are what they tell by themselves.
@@ -157,9 +165,13 @@ impl Cash {
         let days: Vec<BTreeSet<Day>> = rows.iter().map(|row| days(row, of(row))).collect();
         let asked = rows.iter().zip(&days).flat_map(|(row, days)| days.iter().map(|day| (row.id, *day)));
         let told = told.due(&asked.collect::<Vec<_>>()).await?;
-        let carried = Carried::of(reader, &ids, facts).await?;
+        let (carried, taken) = (Carried::of(reader, &ids, facts).await?, Taken::of(reader, &ids).await?);
         for (row, days) in rows.into_iter().zip(days) {
             let (own, settled) = of(row);
+            for wrong in taken.compare(row, own, settled, coin) {
+                let number = row.number.as_deref().unwrap_or("without a number");
+                self.taken.add(format!("{} {number}: {wrong}", row.kind));
+            }
             let at_last = days.last().map_or_else(Vec::new, |last| settlements(row, *last, settled, &reduced));
             for Odd { duty, what, found, wanted } in carried.compare(row, own, &at_last, coin) {
                 let number = row.number.as_deref().unwrap_or("without a number");

@@ -2,8 +2,8 @@
 //!
 //! A discount takes its share of bases and taxes along. A credit of the document is a share of what it says, discount or
 //! not. Once both together come to more than the document does, the rest was never owed: the discount stands for itself
-//! again by that much. The same holds for a document that is changed, and has no longer what the discount took. So nothing
-//! of a document is taxed below nothing, on any day and in any order.
+//! again by that much. So nothing of a document is taxed below nothing, on any day and in any order. What a discount takes
+//! of what there is on its day [`super::taken_off`] says.
 
 use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use super::figures::{TooLarge, minus, plus};
@@ -13,7 +13,7 @@ use words::money::{BookMoney, Funds, Money};
 use words::sown::{Fault, sown};
 
 /// Whose a fact is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Whose {
     /// The document's own.
     Own,

@@ -8,6 +8,7 @@ pub mod facts;
 pub mod figures;
 pub mod home;
 pub mod settlement;
+pub mod taken_off;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

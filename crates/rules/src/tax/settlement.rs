@@ -1,6 +1,7 @@
 //! What a settlement does to the tax of what it settles: what is taken off reduces it, what is kept back is tax itself.
 
 use super::TaxKind;
+use super::credited::{NOTHING, with};
 use super::exact::{Coin, Exact, hundredths, spread};
 use super::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
 use super::figures::{TooLarge, minus, plus};
@@ -35,24 +36,43 @@ fn is_charged(fact: &TaxFact) -> bool {
     matches!(fact.kind, Some(TaxKind::Standard | TaxKind::FixedPerUnit)) && fact.duty != TaxDuty::None
 }
 
+/// What of each fact the other side pays, in the company's currency, which all of them have: a base and what of its tax is
+/// a cost, then the tax that is charged.
+fn weights(facts: &[TaxFact]) -> Vec<BookMoney> {
+    let of = |fact: &TaxFact| {
+        let charged = |amount: BookMoney| if is_charged(fact) { amount } else { BookMoney::ZERO };
+        let base = if fact.leads { fact.home_base } else { BookMoney::ZERO };
+        [base, charged(fact.not_recoverable), charged(fact.home_tax)]
+    };
+    facts.iter().flat_map(of).collect()
+}
+
+/// All that the other side pays of these.
+pub(super) fn paid(facts: &[TaxFact]) -> Result<BookMoney, TooLarge> {
+    BookMoney::sum(weights(facts))
+}
+
+/// Where nothing is left to take anything off. That it is reduced is told all the same: it will be by as much as there is.
+pub(super) fn reduced_by_nothing(left: &[TaxFact], origin: TaxOrigin, settling: &Settling) -> Vec<TaxFact> {
+    let nothing = |fact: &TaxFact| TaxFact {
+        settles: Some(settling.document),
+        origin,
+        date: Ord::max(settling.date, fact.date),
+        account: None,
+        ..with(fact, NOTHING)
+    };
+    left.iter().map(nothing).collect()
+}
+
 /// What is taken off reduces the bases and the taxes that are left of a document, each in its share. What nobody
 /// charged falls in the same share.
 pub fn reduced(left: &[TaxFact], off: Off, origin: TaxOrigin, settling: &Settling) -> Result<Vec<TaxFact>, TooLarge> {
     if sown(Fault::DiscountKeepsItsTax) {
         return Ok(Vec::new());
     }
-    // In the company's currency, which all of them have: a base and what of its tax is a cost, then the tax that is charged.
-    let mut weights = Vec::with_capacity(left.len() * 2);
-    for fact in left {
-        let base = if fact.leads { fact.home_base } else { BookMoney::ZERO };
-        let cost = if is_charged(fact) { fact.not_recoverable } else { BookMoney::ZERO };
-        weights.push(base);
-        weights.push(cost);
-        weights.push(if is_charged(fact) { fact.home_tax } else { BookMoney::ZERO });
-    }
-    let whole = BookMoney::sum(weights.iter().copied())?;
+    let (weights, whole) = (weights(left), paid(left)?);
     if whole == BookMoney::ZERO {
-        return Ok(Vec::new());
+        return Ok(reduced_by_nothing(left, origin, settling));
     }
     // More than what is left takes nothing else.
     let home = Ord::min(off.home, whole.size());

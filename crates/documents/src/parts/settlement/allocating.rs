@@ -162,7 +162,7 @@ pub(crate) async fn allocate(
         .map_err(|refusal| refusal.at(&format!("{path}writeOffAccountId")))?;
     let relief = relieve(&source, &target, &taken, (&chart, &accounts), business.home())
         .map_err(|why| why.at(&format!("{path}amount")))?;
-    let told = Told { target: &target, date, taken: &taken, sign };
+    let told = Told { source: source.document_id, target: &target, date, taken: &taken, sign };
     let relief = told.lines(cx, relief).await?;
     let (source_base, target_base) = (relief.source_base, relief.target_base);
     // One that comes with a document is not the record that was asked for.

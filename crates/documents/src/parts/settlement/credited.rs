@@ -1,37 +1,37 @@
-//! What credits give back of what settlements took off the tax of their invoice.
+//! What settlements take off the tax of their document, and what credits give back of that.
 //!
-//! Owns: that the books say on every open day what [`given_back`] says of what is in them. It is followed up after every
-//! command that settles, credits or changes such a document; what differs is posted for itself.
+//! Owns: that the books say on every open day what [`taken_off`] and [`given_back`] say of what is in them. It is followed up
+//! after every command that settles, credits or changes such a document; what differs is posted for itself. Nothing is
+//! written over: what a settlement told stays, and what it should have told since stands beside it.
 
+mod course;
+pub(super) mod story;
 mod tests;
 
-use super::allocating::accounts;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::BookMoney;
 use answers::Ask;
+use books::cash::module;
 use books::chart::Chart;
 use books::cx::Cx;
 use books::desk::NewEntry;
 use books::limits::Moves;
-use books::periods::Module;
-use books::tax_facts::fact;
 use books::taxed::Retaxed;
+use course::Course;
 use rules::exchange::Home;
 use rules::posting::{About, Line, Posting, Unbalanced};
 use rules::refusal::Refusal;
-use rules::tax::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, given_back, kind, taken, with};
-use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin, TaxSide};
+use rules::tax::credited::{Back, Kind, NOTHING, Step, Whose, figures, given_back, kind, with};
+use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use rules::tax::figures::TooLarge;
-use schema::tables::{
-    DocumentKind, EntryKind, Relation, allocations, document_lines, document_links, documents, entries, entry_lines,
-    facts_of, tax_facts as table,
-};
-use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Bound;
+use rules::tax::taken_off::{Taken, taken_off, told};
+use schema::tables::{EntryKind, Relation, document_links, documents, entries, facts_of, tax_facts as table};
+use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use story::{Booked, Story};
+use words::sown::{Fault, sown};
 
 const TAKEN_OFF: [TaxOrigin; 2] = [TaxOrigin::Discount, TaxOrigin::WriteOff];
 
@@ -98,70 +98,88 @@ pub(crate) async fn origins_of(cx: &Cx<'_>, notes: &[RecordId]) -> Result<Vec<Re
 /// What tells what is given back apart, and where the rest of it stands.
 type Standing = (Kind, RecordId);
 
-/// Everything that is known of the tax of one document.
-struct Story {
-    origin: RecordId,
-    steps: Vec<Step>,
-    /// What was given back so far, by the notes that did, and where the rest of that stands.
-    booked: Vec<(RecordId, RecordId, Day, TaxFact)>,
-}
-
-/// What one note gives back of one kind of fact where it stands: what it should by these days, and what is in the books of
-/// these days.
-#[derive(Default)]
-struct Course {
-    wanted: BTreeMap<Day, TaxFact>,
-    booked: Vec<(Day, TaxFact)>,
-}
+/// What was taken off: by which document, for what, and where the rest of it stands.
+type Place = (RecordId, RecordId, TaxOrigin);
 
 impl Story {
-    async fn of(cx: &Cx<'_>, origin: RecordId) -> Result<Self> {
-        let business = cx.business_id()?;
-        let found = || {
-            table::Entity::find()
-                .filter(table::Column::BusinessId.eq(business))
-                .order_by_asc(table::Column::EntryNumber)
-                .order_by_asc(table::Column::Place)
-        };
-        let step = |row: &table::Model, whose: Whose| Step { day: row.entry_date, whose, fact: fact(row) };
-        let mut steps = Vec::new();
-        let own = found()
-            .filter(facts_of(business, entries::Column::DocumentId.eq(origin)))
-            .filter(table::Column::SettlesId.is_null());
-        for row in own.models(&cx.db).await?.iter().filter(|row| row.origin != TaxOrigin::Carry) {
-            steps.push(step(row, Whose::Own));
+    /// Brings the books to what is taken off and given back. The notes that give something else back are answered.
+    async fn keep(&self, cx: &Cx<'_>) -> Result<Vec<RecordId>> {
+        let Some(currency) = &self.currency else { return Ok(Vec::new()) };
+        let settling = self.settling(cx, currency, Day::default())?;
+        let taken = taken_off(&self.steps, &self.takings, &settling).map_err(too_large)?;
+        let mut steps = self.steps.clone();
+        if sown(Fault::DiscountJudgedOnce) {
+            let step = |one: &Booked| Step { day: one.day, whose: Whose::Off(one.stands_on), fact: one.fact.clone() };
+            steps.extend(self.taken.iter().map(step));
+        } else {
+            self.keep_taken(cx, &taken).await?;
+            steps.extend(told(&self.takings, &taken).map_err(too_large)?);
         }
-        let mut booked = Vec::new();
-        let off = found().filter(table::Column::SettlesId.eq(origin)).models(&cx.db).await?;
-        let stands = stands_on(cx, origin).await?;
-        let rests = Rests::of(cx, &off).await?;
-        for row in &off {
-            match row.origin {
-                TaxOrigin::Credited => {
-                    booked.push((row.document_id, rests.of_fact(row)?, row.entry_date, fact(row)));
-                }
-                TaxOrigin::Discount | TaxOrigin::WriteOff => {
-                    steps.push(step(row, Whose::Off(stands.of(row)?)));
-                }
-                _ => {}
-            }
-        }
-        for (note, lines) in credits(cx, origin).await? {
-            let of_note = found()
-                .filter(facts_of(business, entries::Column::DocumentId.eq(note)))
-                .filter(table::Column::SettlesId.is_null());
-            let counts = |row: &&table::Model| {
-                row.origin != TaxOrigin::Carry
-                    && lines.as_ref().is_none_or(|lines| row.line_id.is_some_and(|line| lines.contains(&line)))
-            };
-            for row in of_note.models(&cx.db).await?.iter().filter(counts) {
-                steps.push(step(row, Whose::Credit(note)));
-            }
-        }
-        Ok(Self { origin, steps, booked })
+        self.keep_given(cx, given_back(self.origin, &steps).map_err(too_large)?).await
     }
 
-    fn courses(&self) -> Result<BTreeMap<RecordId, Vec<(Standing, Course)>>> {
+    /// What is taken off, of whatever it is by now.
+    async fn keep_taken(&self, cx: &Cx<'_>, taken: &[Taken]) -> Result<()> {
+        let mut places: BTreeMap<Place, Courses> = BTreeMap::new();
+        for on in taken {
+            for (place, facts) in &on.facts {
+                let Some(taking) = self.takings.get(*place) else { continue };
+                let courses = places.entry((taking.source, taking.stands_on, taking.origin)).or_default();
+                for fact in facts.iter().filter(|fact| figures(fact) != NOTHING) {
+                    courses.of(fact).want(on.day, fact)?;
+                }
+            }
+            places.values_mut().flat_map(|courses| &mut courses.all).for_each(|(_, course)| course.end(on.day));
+        }
+        for Booked { document, stands_on, day, fact } in &self.taken {
+            let courses = places.entry((*document, *stands_on, fact.origin)).or_default();
+            courses.of(fact).booked.push((*day, fact.clone()));
+        }
+        let periods = cx.periods().await?;
+        for ((source, stands_on, _), courses) in places {
+            let mut by_day: BTreeMap<Day, Vec<TaxFact>> = BTreeMap::new();
+            for (said, course) in &courses.all {
+                let open = |day: Day| periods.first_open(module(said.side), day, cx.asker());
+                for (day, fact) in course.differences(open)? {
+                    by_day.entry(day).or_default().push(self.counted(cx, day, fact).await?);
+                }
+            }
+            for (day, facts) in by_day {
+                for facts in apart(facts) {
+                    let facts = facts.into_iter().map(|fact| (fact, stands_on)).collect();
+                    post(cx, &row(cx, source).await?, (day, TAKEN), facts).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn keep_given(&self, cx: &Cx<'_>, backs: Vec<Back>) -> Result<Vec<RecordId>> {
+        let periods = cx.periods().await?;
+        let mut given = Vec::new();
+        for (note, kinds) in self.courses(backs) {
+            // A base counts once for a line, a box and an entry: what stands elsewhere is an entry of its own.
+            let mut by_day: BTreeMap<(Day, RecordId), Vec<(TaxFact, RecordId)>> = BTreeMap::new();
+            for ((of_kind, stands_on), course) in &kinds {
+                let open = |day: Day| periods.first_open(module(of_kind.2), day, cx.asker());
+                for (day, fact) in course.differences(open)? {
+                    let fact = self.counted(cx, day, fact).await?;
+                    by_day.entry((day, *stands_on)).or_default().push((fact, *stands_on));
+                }
+            }
+            if by_day.is_empty() {
+                continue;
+            }
+            let row = row(cx, note).await?;
+            for ((day, _), facts) in by_day {
+                post(cx, &row, (day, GIVEN), facts).await?;
+            }
+            given.push(note);
+        }
+        Ok(given)
+    }
+
+    fn courses(&self, backs: Vec<Back>) -> BTreeMap<RecordId, Vec<(Standing, Course)>> {
         let mut courses: BTreeMap<RecordId, Vec<(Standing, Course)>> = BTreeMap::new();
         let mut of = |note: RecordId, wanted: Standing, tell: &mut dyn FnMut(&mut Course)| {
             let of_note = courses.entry(note).or_default();
@@ -173,224 +191,88 @@ impl Story {
                 of_note.push((wanted, course));
             }
         };
-        for back in given_back(self.origin, &self.steps).map_err(too_large)? {
+        for back in backs {
             of(back.credit, (kind(&back.fact), back.stands_on), &mut |course| {
                 course.wanted.insert(back.day, back.fact.clone());
             });
         }
-        for (note, account, day, fact) in &self.booked {
-            of(*note, (kind(fact), *account), &mut |course| course.booked.push((*day, fact.clone())));
+        for Booked { document, stands_on, day, fact } in &self.given {
+            of(*document, (kind(fact), *stands_on), &mut |course| course.booked.push((*day, fact.clone())));
         }
-        Ok(courses)
+        courses
     }
 
-    async fn keep(&self, cx: &Cx<'_>) -> Result<Vec<RecordId>> {
-        let periods = cx.periods().await?;
-        let mut given = Vec::new();
-        for (note, kinds) in self.courses()? {
-            // A base counts once for a line, a box and an entry: what stands elsewhere is an entry of its own.
-            let mut by_day: BTreeMap<(Day, RecordId), Vec<(TaxFact, RecordId)>> = BTreeMap::new();
-            for ((of_kind, stands_on), course) in &kinds {
-                let module = if of_kind.2 == TaxSide::Sale { Module::Sales } else { Module::Purchase };
-                let open = |day: Day| periods.first_open(module, day, cx.asker());
-                for (day, fact) in course.differences(open)? {
-                    // What counts for a closed day is said on the first open one.
-                    let counts = periods.check(module, "taxDate", fact.date, cx.asker()).is_ok();
-                    let date = if counts { fact.date } else { Ord::max(day, fact.date) };
-                    let fact = TaxFact { settles: Some(self.origin), date, ..fact };
-                    by_day.entry((day, *stands_on)).or_default().push((fact, *stands_on));
-                }
-            }
-            if by_day.is_empty() {
-                continue;
-            }
-            let row = documents::Entity::find_by_id((cx.business_id()?, note)).model(&cx.db).await?;
-            let row = row.ok_or_else(|| Error::internal("a note that there is not gives tax back"))?;
-            for ((day, _), facts) in by_day {
-                post(cx, &row, day, facts).await?;
-            }
-            given.push(note);
-        }
-        Ok(given)
+    /// What counts for a closed day is said on the first open one.
+    async fn counted(&self, cx: &Cx<'_>, day: Day, fact: TaxFact) -> Result<TaxFact> {
+        let counts = cx.periods().await?.check(module(fact.side), "taxDate", fact.date, cx.asker()).is_ok();
+        let date = if counts { fact.date } else { Ord::max(day, fact.date) };
+        Ok(TaxFact { settles: Some(self.origin), date, ..fact })
     }
 }
 
-impl Course {
-    /// What the books are short of, day by day.
-    fn differences(&self, open: impl Fn(Day) -> Result<Day>) -> Result<Vec<(Day, TaxFact)>> {
-        let mut days = BTreeSet::new();
-        for day in self.wanted.keys().copied().chain(self.booked.iter().map(|(day, _)| *day)) {
-            days.insert(open(day)?);
-        }
-        let mut found = Vec::new();
-        let mut posted: Figures = NOTHING;
-        for day in days {
-            let said = self.wanted.range(..=day).next_back().map(|(_, said)| said);
-            let mut there = self.booked.iter().filter(|(at, _)| *at <= day);
-            let booked = there.clone().try_fold(posted, |sum, (_, fact)| added(sum, figures(fact)));
-            let booked = booked.map_err(too_large)?;
-            let wanted = said.map_or(NOTHING, figures);
-            let by = taken(wanted, booked).map_err(too_large)?;
-            if by == NOTHING {
-                continue;
-            }
-            posted = added(posted, by).map_err(too_large)?;
-            let last = there.next_back();
-            let fact = match (said, last) {
-                (Some(fact), _) => fact.clone(),
-                // Taken back on its own day it counts for the day that it counted for.
-                (None, Some((at, fact))) => {
-                    let date = if *at == day { fact.date } else { Ord::max(day, fact.date) };
-                    TaxFact { date, ..fact.clone() }
-                }
-                (None, None) => continue,
-            };
-            // One whose tax comes to nothing stands on no account.
-            let account = fact.account.or_else(|| self.booked.iter().find_map(|(_, fact)| fact.account));
-            found.push((day, with(&TaxFact { account, ..fact }, by)));
-        }
-        Ok(found)
-    }
-}
-
-/// Where what settlements took off a document stands, beside its tax.
-struct Stands {
-    by_entry: HashMap<(i64, TaxOrigin), RecordId>,
-    by_reversed: HashMap<(RecordId, TaxOrigin), RecordId>,
-}
-
-/// Where the rest of what was given back stands: the lines of the entries that did, by their places.
+/// Facts that say the same but for their figures and their days, and what the books say of them.
 #[derive(Default)]
-struct Rests {
-    lines: HashMap<i64, BTreeMap<i64, RecordId>>,
-    /// The places that hold tax.
-    taxes: HashSet<(i64, i64)>,
+struct Courses {
+    all: Vec<(TaxFact, Course)>,
+    places: HashMap<(Option<RecordId>, Option<RecordId>, TaxDuty), Vec<usize>>,
 }
 
-impl Rests {
-    async fn of(cx: &Cx<'_>, facts: &[table::Model]) -> Result<Self> {
-        let given: Vec<&table::Model> = facts.iter().filter(|row| row.origin == TaxOrigin::Credited).collect();
-        let mut rests = Self::default();
-        if given.is_empty() {
-            return Ok(rests);
-        }
-        let of_entries: BTreeSet<i64> = given.iter().map(|row| row.entry_number).collect();
-        let lines: Vec<(i64, i64, RecordId)> = entry_lines::Entity::find()
-            .select_only()
-            .columns([entry_lines::Column::EntryNumber, entry_lines::Column::Position, entry_lines::Column::AccountId])
-            .filter(entry_lines::Column::BusinessId.eq(cx.business_id()?))
-            .filter(entry_lines::Column::EntryNumber.is_in(of_entries))
-            .read(&cx.db)
-            .await?;
-        for (entry, position, account) in lines {
-            rests.lines.entry(entry).or_default().insert(position, account);
-        }
-        let holds_tax = |row: &&table::Model| row.account_id.is_some();
-        let taxes = given.into_iter().filter(holds_tax);
-        rests.taxes = taxes.filter_map(|row| Some((row.entry_number, row.position?))).collect();
-        Ok(rests)
-    }
-
-    /// Taxes stand before the line that takes the rest of them.
-    fn of_fact(&self, row: &table::Model) -> Result<RecordId> {
-        let lines = self.lines.get(&row.entry_number);
-        let from = row.position.map_or(Bound::Unbounded, Bound::Included);
-        let mut rest = lines.into_iter().flat_map(|lines| lines.range((from, Bound::Unbounded)));
-        let found = rest.find(|(position, _)| !self.taxes.contains(&(row.entry_number, **position)));
-        found.map(|(_, account)| *account).ok_or_else(|| Error::internal("what is given back stands nowhere"))
-    }
-}
-
-impl Stands {
-    fn of(&self, row: &table::Model) -> Result<RecordId> {
-        let found = match row.takes_back_id {
-            Some(entry) => self.by_reversed.get(&(entry, row.origin)),
-            None => self.by_entry.get(&(row.entry_number, row.origin)),
+impl Courses {
+    fn of(&mut self, fact: &TaxFact) -> &mut Course {
+        let account = fact.account.filter(|_| fact.home_tax != BookMoney::ZERO);
+        let said = TaxFact { date: Day::default(), settles: None, account: None, ..with(fact, NOTHING) };
+        let places = self.places.entry((fact.line, fact.component, fact.duty)).or_default();
+        // What comes to no tax stands on no account, and is of whatever says the same.
+        let same = |place: &usize| {
+            let known = self.all.get(*place).map(|(known, _)| known);
+            known.is_some_and(|known| {
+                let apart = known.account.is_some() && account.is_some() && known.account != account;
+                !apart && TaxFact { account: None, ..known.clone() } == said
+            })
         };
-        found.copied().ok_or_else(|| Error::internal("nothing settled what tax was taken off of"))
+        let found = places.iter().copied().find(same);
+        let place = found.unwrap_or_else(|| {
+            places.push(self.all.len());
+            self.all.push((said, Course::default()));
+            self.all.len() - 1
+        });
+        let (known, course) = &mut self.all[place];
+        known.account = known.account.or(account);
+        course
     }
 }
 
-async fn stands_on(cx: &Cx<'_>, origin: RecordId) -> Result<Stands> {
-    let chart = cx.chart().await?;
-    let mut stands = Stands { by_entry: HashMap::new(), by_reversed: HashMap::new() };
-    let settled = allocations::Entity::find()
-        .filter(allocations::Column::BusinessId.eq(cx.business_id()?))
-        .filter(allocations::Column::TargetDocumentId.eq(origin))
-        .order_by_asc(allocations::Column::Id);
-    for row in settled.models(&cx.db).await? {
-        let Some(entry) = row.entry.as_ref().map(|entry| &entry.0) else { continue };
-        let owed = matches!(row.target_kind, DocumentKind::SalesInvoice | DocumentKind::DebitNote);
-        let found = accounts(&chart, None, (row.target_kind, if owed { 1 } else { -1 }))
-            .map_err(|why| Error::internal(format!("what was taken off {why}")))?;
-        let bad = row.write_off_account_id.unwrap_or_else(|| found.write_off.id());
-        for (kind, account) in [(TaxOrigin::Discount, found.discount.id()), (TaxOrigin::WriteOff, bad)] {
-            stands.by_entry.insert((entry.number, kind), account);
-            stands.by_reversed.insert((entry.id, kind), account);
+/// A base counts once for a line, a box and an entry: what a line was before stands in an entry of its own.
+fn apart(facts: Vec<TaxFact>) -> Vec<Vec<TaxFact>> {
+    let mut entries: Vec<Vec<TaxFact>> = Vec::new();
+    for fact in facts {
+        let has_another = |entry: &&mut Vec<TaxFact>| {
+            let mut of_line = entry.iter().filter(|known| known.line == fact.line);
+            of_line.any(|known| known.code != fact.code || (known.component, known.duty) == (fact.component, fact.duty))
+        };
+        match entries.iter_mut().find(|entry| !has_another(entry)) {
+            Some(entry) => entry.push(fact),
+            None => entries.push(vec![fact]),
         }
     }
-    Ok(stands)
+    entries
 }
 
-/// What credits a document, each with those of its lines that do where it credits others as well.
-async fn credits(cx: &Cx<'_>, origin: RecordId) -> Result<Vec<(RecordId, Option<HashSet<RecordId>>)>> {
-    let business = cx.business_id()?;
-    let links = |column: document_links::Column, ids: Vec<RecordId>| {
-        document_links::Entity::find()
-            .filter(document_links::Column::BusinessId.eq(business))
-            .filter(document_links::Column::Relation.eq(Relation::Credits))
-            .filter(column.is_in(ids))
-    };
-    let of_origin = links(document_links::Column::SourceDocumentId, vec![origin]).models(&cx.db).await?;
-    let notes: BTreeSet<RecordId> = of_origin.into_iter().map(|link| link.document_id).collect();
-    if notes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let all = links(document_links::Column::DocumentId, notes.iter().copied().collect()).models(&cx.db).await?;
-    let own = lines_named(cx, origin).await?;
-    let mut found = Vec::new();
-    for note in notes {
-        if all.iter().filter(|link| link.document_id == note).count() == 1 {
-            found.push((note, None));
-            continue;
-        }
-        let lines = lines_of(cx, note).await?;
-        let of_origin = lines.iter().filter(|line| line.source_line_id.is_some_and(|of| own.contains(&of)));
-        found.push((note, Some(of_origin.map(|line| line.id).collect())));
-    }
-    Ok(found)
-}
-
-/// Those of a note's lines that were made of something, or name an item.
-async fn lines_of(cx: &Cx<'_>, note: RecordId) -> Result<Vec<document_lines::Model>> {
-    let lines = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::DocumentId.eq(note));
-    Ok(lines.models(&cx.db).await?)
-}
-
-/// All lines of a document, by what it keeps of them.
-async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId>> {
-    #[derive(Deserialize)]
-    struct Content {
-        asked: Asked,
-    }
-    #[derive(Deserialize)]
-    struct Asked {
-        lines: Vec<Line>,
-    }
-    #[derive(Deserialize)]
-    struct Line {
-        id: Option<RecordId>,
-    }
+async fn row(cx: &Cx<'_>, document: RecordId) -> Result<documents::Model> {
     let row = documents::Entity::find_by_id((cx.business_id()?, document)).model(&cx.db).await?;
-    let Some(row) = row else { return Ok(HashSet::new()) };
-    let content: Content = row.kept()?;
-    Ok(content.asked.lines.into_iter().filter_map(|line| line.id).collect())
+    row.ok_or_else(|| Error::internal("a document that there is not gives tax back"))
 }
 
-/// Posts what is given back: the taxes on their accounts, the rest where what was taken off stands.
-async fn post(cx: &Cx<'_>, note: &documents::Model, day: Day, facts: Vec<(TaxFact, RecordId)>) -> Result<()> {
+const TAKEN: &str = "What is taken off takes its share of the tax that there is by now";
+const GIVEN: &str = "What was credited leaves nothing for a discount to take off";
+
+/// Posts what is told: the taxes on their accounts, the rest where what was taken off stands.
+async fn post(
+    cx: &Cx<'_>,
+    note: &documents::Model,
+    (day, narration): (Day, &'static str),
+    facts: Vec<(TaxFact, RecordId)>,
+) -> Result<()> {
     let (chart, home) = (cx.chart().await?, cx.business()?.home());
     let lines = lines(&chart, home, facts).map_err(|why| Error::internal(format!("tax that is given back {why}")))?;
     let posting = Posting::balanced(lines.map_err(too_large)?).map_err(|fault| match fault {
@@ -411,7 +293,7 @@ async fn post(cx: &Cx<'_>, note: &documents::Model, day: Day, facts: Vec<(TaxFac
         // What the note moves is counted with it.
         moves: Moves::Mirrored,
         trade: None,
-        narration: Some("What was credited leaves nothing for a discount to take off".into()),
+        narration: Some(narration.into()),
         posting,
     })
     .await
@@ -430,28 +312,28 @@ fn lines(
     let mut lines = Vec::new();
     for (account, facts) in by_account {
         let rest = chart.standing(account)?;
-        let (mut sum, mut bare, mut bases) = (BookMoney::ZERO, Vec::new(), BookMoney::ZERO);
-        let mut moves = false;
+        let (mut sum, mut bare, mut told) = (BookMoney::ZERO, Vec::new(), BookMoney::ZERO);
         for fact in facts {
             let of_tax = fact.account.filter(|_| fact.duty != TaxDuty::None && fact.home_tax != BookMoney::ZERO);
+            let size = if of_tax.is_some() { fact.home_tax.size() } else { fact.home_base.size() };
+            let Some(more) = told.checked_add(size) else { return Ok(Err(TooLarge)) };
+            told = more;
             let Some(of_tax) = of_tax else {
-                let Some(more) = bases.checked_add(fact.home_base.size()) else { return Ok(Err(TooLarge)) };
-                bases = more;
                 bare.push(TaxFact { account: None, ..fact });
                 continue;
             };
             let line = fact.posted(chart.standing(of_tax)?, home)?;
             let Some(more) = sum.checked_add(line.amount()) else { return Ok(Err(TooLarge)) };
-            (sum, moves) = (more, true);
+            sum = more;
             lines.push(line.telling(vec![fact]));
         }
         let on = |amount: BookMoney| Line::on(rest.clone(), home.alone(amount), About::default());
-        if moves {
-            lines.push(on(sum.negated())?.telling(bare));
+        if sum == BookMoney::ZERO {
+            // What moves nothing there, such as bases alone: the account where it stands says so on both of its sides.
+            lines.push(on(told)?.telling(bare));
+            lines.push(on(told.negated())?);
         } else {
-            // Bases alone move nothing; the account where they stand says so on both of its sides.
-            lines.push(on(bases)?.telling(bare));
-            lines.push(on(bases.negated())?);
+            lines.push(on(sum.negated())?.telling(bare));
         }
     }
     Ok(Ok(lines))

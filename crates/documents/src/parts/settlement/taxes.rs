@@ -1,22 +1,25 @@
 //! What a settlement does to tax: what is taken off may reduce that of the document, what is kept back is tax.
 
 use super::allocating::is_from_us;
+use super::credited::story::Story;
 use super::relief::{OffLine, Relief, Taken};
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use books::chart::Chart;
 use books::cx::Cx;
-use books::tax_facts::{left_of, shown_by, take_off};
+use books::tax_facts::shown_by;
 use rules::exchange::Home;
 use rules::posting::{About, Line};
-use rules::tax::exact::Coin;
 use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
-use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back, reduced};
+use rules::tax::settlement::{Off, Portion, Settling, bare, kept_back};
+use rules::tax::taken_off::{Taking, taken_on, worth};
 use schema::tables::open_items;
 
 /// What is settled, and what is taken off beside the money.
 pub(crate) struct Told<'t> {
+    /// The document that settles.
+    pub(crate) source: RecordId,
     pub(crate) target: &'t open_items::Model,
     pub(crate) date: Day,
     pub(crate) taken: &'t Taken,
@@ -37,16 +40,27 @@ impl Told<'_> {
             return Ok(relief);
         }
         cx.flush().await?;
-        let settling = self.settling(cx)?;
+        let mut story = Story::of(cx, self.target.document_id).await?;
+        let settling = story.settling(cx, &self.target.currency, self.date)?;
+        let others = story.takings.len();
+        let mut off_lines = Vec::new();
         for (off, own, reduces, origin) in reduces {
             if let Some(off) = off.filter(|_| reduces) {
-                let mut left = left_of(cx, self.target.document_id).await?;
-                for told in &relief.lines {
-                    take_off(&mut left, told.facts())?;
-                }
-                let off_amount = Off { own, home: off.home };
-                let facts = reduced(&left, off_amount, origin, &settling).map_err(too_large)?;
-                self.reduce(cx, &mut relief, &off, facts).await?;
+                let stands_on = relief.lines.get(off.place).ok_or_else(no_line)?.account();
+                let home =
+                    worth(own, (self.taken.settled, relief.target_base), settling.home_coin).map_err(too_large)?;
+                let off_amount = Off { own, home };
+                let (source, day) = (self.source, self.date);
+                story.takings.push(Taking { source, origin, stands_on, day, until: None, off: off_amount });
+                off_lines.push(off);
+            }
+        }
+        // What it takes by itself; what others take beside it is followed up.
+        let all = taken_on(self.date, &story.steps, &story.takings, &settling).map_err(too_large)?;
+        for (place, facts) in all {
+            let off = place.checked_sub(others).and_then(|place| off_lines.get(place));
+            if let Some(off) = off {
+                self.reduce(cx, &mut relief, off, facts).await?;
             }
         }
         if let Some(off) = withheld {
@@ -55,42 +69,14 @@ impl Told<'_> {
         Ok(relief)
     }
 
-    fn settling(&self, cx: &Cx<'_>) -> Result<Settling> {
-        let business = cx.business()?;
-        let rounding = business.settings.rounding_mode.rounding();
-        let of = format!("open item {}", self.target.id);
-        let decimals = crate::currency::Currency::known(&self.target.currency, of)?.decimals();
-        Ok(Settling {
-            document: self.target.document_id,
-            date: self.date,
-            coin: Coin { decimals, rounding },
-            home_coin: business.coin(),
-        })
-    }
-
     /// Puts the taxes off the accounts of tax: what is taken off is less by them.
     async fn reduce(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, facts: Vec<TaxFact>) -> Result<()> {
-        let (chart, taxes, home) = (cx.chart().await?, cx.taxes().await?, cx.business()?.home());
-        let roles = chart.roles();
-        let line = relief.lines.get_mut(off.place).ok_or_else(|| Error::internal("a line that there is not"))?;
+        let (chart, home) = (cx.chart().await?, cx.business()?.home());
+        let line = relief.lines.get_mut(off.place).ok_or_else(no_line)?;
         let (mut rest, mut bare, mut lines) = (line.amount(), Vec::new(), Vec::new());
         for fact in facts {
-            let component = fact
-                .code
-                .zip(fact.component)
-                .and_then(|(code, component)| taxes.get(code)?.components.0.iter().find(|one| one.id == component));
-            let own = |payable: bool| {
-                component.and_then(|one| if payable { one.payable_account_id } else { one.receivable_account_id })
-            };
-            // As it was posted; what other books have told of has its account by its code.
-            let account = fact.account.or(match fact.duty {
-                TaxDuty::Owed => Some(own(true).unwrap_or_else(|| roles.output_tax.id())),
-                TaxDuty::Claimed => Some(own(false).unwrap_or_else(|| roles.input_tax.id())),
-                TaxDuty::WithheldFromUs | TaxDuty::WithheldByUs | TaxDuty::None => None,
-            });
-            let fact = TaxFact { account: account.filter(|_| fact.duty != TaxDuty::None), ..fact };
-            let Some(account) = fact.account else {
-                bare.push(fact);
+            let Some(account) = fact.account.filter(|_| fact.duty != TaxDuty::None) else {
+                bare.push(TaxFact { account: None, ..fact });
                 continue;
             };
             let tax = posted(&chart, home, account, fact)?;
@@ -107,7 +93,7 @@ impl Told<'_> {
     async fn keep_back(&self, cx: &Cx<'_>, relief: &mut Relief, off: &OffLine, settling: &Settling) -> Result<()> {
         let (chart, taxes, home) = (cx.chart().await?, cx.taxes().await?, cx.business()?.home());
         if off.place >= relief.lines.len() {
-            return Err(Error::internal("a line that there is not"));
+            return Err(no_line());
         }
         // In its place stand the lines of the components.
         let line = relief.lines.remove(off.place);
@@ -142,6 +128,10 @@ fn posted(chart: &Chart, home: Home<'_>, account: RecordId, fact: TaxFact) -> Re
     let to = chart.tax(account).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
     let line = fact.posted(to, home).map_err(|why| Error::internal(format!("the tax of a settlement {why}")))?;
     Ok(line.telling(vec![fact]))
+}
+
+fn no_line() -> Error {
+    Error::internal("a line that there is not")
 }
 
 fn too_large(_: rules::tax::figures::TooLarge) -> Error {

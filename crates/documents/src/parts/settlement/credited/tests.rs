@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::samples::{day, id, money};
+use rules::tax::facts::TaxSide;
 
 /// A fact of so much base and tax, that counts for a day.
 fn told(of: &str, [base, tax]: [&str; 2]) -> TaxFact {
@@ -86,4 +87,21 @@ fn what_is_given_back_stands_where_it_was_taken_off() {
     let bare = TaxFact { duty: TaxDuty::None, ..told("09", ["10", "0"]) };
     assert_eq!(posted(vec![taxed(), bare.clone()]), "2200 -1; 6820 1, 2 told");
     assert_eq!(posted(vec![bare]), ", 1 told");
+    // A tax that goes from one account to another leaves nothing for the rest, which stands there all the same.
+    let there = TaxFact { side: TaxSide::Sale, account: Some(id(2210)), ..told("09", ["-10", "-1"]) };
+    assert_eq!(posted(vec![taxed(), there]), "2200 -1; 2210 1, 2 told");
+}
+
+#[test]
+fn what_a_line_was_before_is_told_apart() {
+    let told = |line: u128, code: u128, component: u128| TaxFact {
+        line: Some(id(line)),
+        code: Some(id(code)),
+        component: Some(id(component)),
+        ..told("09", ["10", "1"])
+    };
+    let facts = vec![told(1, 19, 1), told(1, 19, 2), told(2, 19, 1), told(1, 7, 3), told(1, 19, 1), told(1, 19, 2)];
+    let entries: Vec<usize> = apart(facts).iter().map(Vec::len).collect();
+    assert_eq!(entries, [3, 1, 2]);
+    assert!(apart(Vec::new()).is_empty());
 }
