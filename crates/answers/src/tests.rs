@@ -1,5 +1,5 @@
 use super::*;
-use sea_orm::QueryResult;
+use sea_orm::{DbBackend, EntityTrait, QueryResult, QueryTrait};
 use uuid::Uuid;
 
 mod things {
@@ -20,6 +20,43 @@ mod things {
     pub enum Relation {}
 
     impl ActiveModelBehavior for ActiveModel {}
+}
+
+/// What is told apart by two parts, one of which is read in a way of its own.
+mod parts {
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "parts")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub of: Uuid,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub place: i64,
+        #[sea_orm(select_as = "text")]
+        pub name: String,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+#[test]
+fn whole_rows_are_asked_for_as_the_entity_asks_for_them() {
+    for engine in [DbBackend::Sqlite, DbBackend::Postgres] {
+        let key = (Uuid::from_u128(7), 3_i64);
+        let one = parts::Entity::find_by_id(key).build(engine);
+        assert!(one.sql.contains("CAST(") && one.sql.matches(" = ").count() == 2, "{}", one.sql);
+        // Asked for anew, and as it is kept.
+        for _ in 0..2 {
+            assert_eq!(whole_of::<parts::Entity>(key).build(engine), one);
+            assert_eq!(whole::<parts::Entity>().build(engine), parts::Entity::find().build(engine));
+        }
+        let other = whole_of::<things::Entity>(Uuid::from_u128(7)).build(engine);
+        assert_eq!(other, things::Entity::find_by_id(Uuid::from_u128(7)).build(engine));
+    }
 }
 
 /// Two things; the columns are in another order than the table's.

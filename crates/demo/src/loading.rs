@@ -32,7 +32,7 @@ pub struct Order {
 /// As many operations as a batch takes.
 const BATCH: usize = 100;
 
-/// Loads the companies, all at once; `progress` is told how far it is, of a thousand.
+/// Loads the companies, two at a time; `progress` is told how far it is, of a thousand.
 pub async fn load(
     ledger: &Arc<Ledger>,
     principal: &Principal,

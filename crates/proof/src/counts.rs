@@ -13,17 +13,7 @@ use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What is read here of what a stock adjustment keeps.
-#[derive(Deserialize)]
-struct Kept {
-    asked: Asked,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    lines: Vec<Line>,
-}
-
+/// What is read here of a line of a stock adjustment.
 #[derive(Deserialize)]
 struct Line {
     item: RecordId,
@@ -112,10 +102,10 @@ async fn counts(reader: &Reader<'_>, findings: &mut Findings) -> Result<BTreeMap
         let Some(end) = portion.last() else { return Ok(counts) };
         last = Some(end.id);
         for row in portion {
-            let Some(kept) = kept::<Kept>(row.named(), &row.content, findings)? else { continue };
-            for line in &kept.asked.lines {
+            let Some(kept) = kept::<documents::KeptLines<Line>>(row.named(), &row.content, findings)? else { continue };
+            for line in kept.lines() {
                 let Some(counted) = line.counted else { continue };
-                let beside = kept.asked.lines.iter().filter(|other| other.item == line.item);
+                let beside = kept.lines().iter().filter(|other| other.item == line.item);
                 let beside: Wide = beside.filter_map(|other| other.delta).map(units).sum();
                 counts.entry(line.item).or_default().push(Count {
                     name: row.number.clone().unwrap_or_else(|| row.id.to_string()),

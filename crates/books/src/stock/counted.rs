@@ -11,17 +11,7 @@ use schema::tables::{DocumentStatus, document_lines, documents};
 use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::Deserialize;
 
-/// What is read here of what a stock adjustment keeps.
-#[derive(Deserialize)]
-struct Kept {
-    asked: Asked,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    lines: Vec<Line>,
-}
-
+/// What is read here of a line of a stock adjustment.
 #[derive(Deserialize)]
 struct Line {
     item: RecordId,
@@ -51,8 +41,8 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
     for id in found {
         let row = documents::Entity::find_by_id((business, id)).model(&cx.db).await?;
         let row = row.ok_or_else(|| Error::internal("an adjustment is gone while it is read"))?;
-        let kept: Kept = row.kept()?;
-        if kept.asked.lines.iter().any(|line| line.item == item && line.counted.is_some()) {
+        let kept: documents::KeptLines<Line> = row.kept()?;
+        if kept.lines().iter().any(|line| line.item == item && line.counted.is_some()) {
             return Ok(Some(row.date));
         }
     }

@@ -91,6 +91,23 @@ impl Model {
     }
 }
 
+/// What is kept of a document, as far as somebody reads of its lines.
+#[derive(Debug, Deserialize)]
+pub struct KeptLines<L> {
+    asked: AskedLines<L>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AskedLines<L> {
+    lines: Vec<L>,
+}
+
+impl<L> KeptLines<L> {
+    pub fn lines(&self) -> &[L] {
+        &self.asked.lines
+    }
+}
+
 /// A document of which something is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Whose<'d> {

@@ -279,19 +279,11 @@ async fn lines_of(cx: &Cx<'_>, note: RecordId) -> Result<Vec<document_lines::Mod
 /// All lines of a document, by what it keeps of them.
 async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId>> {
     #[derive(Deserialize)]
-    struct Content {
-        asked: Asked,
-    }
-    #[derive(Deserialize)]
-    struct Asked {
-        lines: Vec<Line>,
-    }
-    #[derive(Deserialize)]
     struct Line {
         id: Option<RecordId>,
     }
     let row = documents::Entity::find_by_id((cx.business_id()?, document)).model(&cx.db).await?;
     let Some(row) = row else { return Ok(HashSet::new()) };
-    let content: Content = row.kept()?;
-    Ok(content.asked.lines.into_iter().filter_map(|line| line.id).collect())
+    let kept: documents::KeptLines<Line> = row.kept()?;
+    Ok(kept.lines().iter().filter_map(|line| line.id).collect())
 }
