@@ -71,6 +71,7 @@ modules![
     "proof.js",
     "qr.js",
     "record.js",
+    "refusals-fields.js",
     "refusals.js",
     "rehearsal.js",
     "report-csv.js",

@@ -6,12 +6,16 @@ import { markFault } from "./faults.js";
 import { refusal, refused } from "./refusals.js";
 import { label, t } from "./texts.js";
 
+/** How the server begins where a permission is missing, by its name, which says nothing to a reader. */
+const LACKING = /^You need the permission /;
+
 /** Says what went wrong, in the reader's words where the server's would not help. */
 export function explain(error, errors = error.errors) {
   if (!(error instanceof Refused)) return String(error.message ?? error);
   const known = {
     offline: t("The server cannot be reached. Nothing was lost; try again in a moment."),
-    forbidden: t("You may not do this here. Whoever keeps the company's users can change that."),
+    // Where it is not a permission that is missing, the server says what stands in the way.
+    forbidden: LACKING.test(error.message) ? t("You may not do this here. Whoever keeps the company's users can change that.") : undefined,
     not_found: t("It is not there, or not for you."),
     precondition_failed: t("Somebody else has changed this meanwhile."),
     rate_limited: t("Too many requests at once. Try again in a minute."),
