@@ -4,6 +4,7 @@ use crate::harness::authority;
 use crate::harness::browser::Browser;
 use crate::harness::{Engine, Request, Server, on_both_engines};
 use compare::document::{shown, spelled_out};
+use http_kit::openapi::pretty;
 use ledger_core::resource::registry::registry;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -56,7 +57,8 @@ fn the_documents_are_pinned() {
         ("dialect-a", "/swagger/a/swagger.json"),
         ("dialect-b", "/swagger/b/swagger.json"),
     ] {
-        let served = default_server().send(&Request::new("GET", path)).expect(200).text;
+        // They are served in as few bytes as they take, and written down so that people see what changed.
+        let served = pretty(&default_server().send(&Request::new("GET", path)).expect(200).json());
         let file = folder.join(format!("{name}.json"));
         if std::env::var_os("UPDATE_OPENAPI").is_some() {
             std::fs::write(&file, &served).unwrap();

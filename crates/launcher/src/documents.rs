@@ -2,7 +2,7 @@
 
 use crate::config::Dialects;
 use crate::dialects::Spoken;
-use http_kit::openapi::{Document, as_30, pretty};
+use http_kit::openapi::{Document, as_30};
 use http_kit::pages;
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) fn served(dialects: &Dialects) -> Vec<pages::Document> {
         listed: bool,
         json: impl Fn() -> Value + Send + Sync + 'static,
     ) -> pages::Document {
-        pages::Document { path, title, json: Arc::new(move || pretty(&json())), listed }
+        pages::Document { path, title, json: Arc::new(move || json().to_string()), listed }
     }
     let all = "All that is served here";
     let (of_30, of_31) = (dialects.clone(), dialects.clone());
