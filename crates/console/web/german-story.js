@@ -3,7 +3,7 @@
 export const STORY = {
   "Harbour Trading sells coffee, grinders and cups to hotels and cafés, some of them in America and Switzerland.":
     "Harbour Trading verkauft Kaffee, Mühlen und Tassen an Hotels und Cafés, einige davon in Amerika und in der Schweiz.",
-  "It sells most before Christmas, and least in the new year.": "Vor Weihnachten verkauft es am meisten, im neuen Jahr am wenigsten.",
+  "It sells by the season: coffee is drunk in the cold.": "Es verkauft nach der Jahreszeit: Kaffee trinkt man, wenn es kalt ist.",
   "Its suppliers ask a little more each month, so what is left of a bag of beans shrinks.":
     "Seine Lieferanten verlangen jeden Monat etwas mehr, und von einem Beutel Bohnen bleibt weniger übrig.",
   "Deichgraf Events pays three weeks late, and others with it.": "Deichgraf Events zahlt drei Wochen zu spät, und andere auch.",
@@ -16,8 +16,8 @@ export const STORY = {
   "Dockside Theatre pays four weeks late.": "Dockside Theatre zahlt vier Wochen zu spät.",
   "A developer's bill comes nine days after its month, and is booked in that month.":
     "Die Rechnung eines Entwicklers kommt neun Tage nach ihrem Monat und wird in diesem Monat gebucht.",
-  "The year before this one is closed: nothing is entered there any more.":
-    "Das vorige Jahr ist abgeschlossen: Dort wird nichts mehr gebucht.",
+  "A year that is over is closed: nothing is entered there any more.":
+    "Ein Jahr, das vorbei ist, ist abgeschlossen: Dort wird nichts mehr gebucht.",
   "At Maple Street most customers have no name: the till's slips are invoices that are paid at once.":
     "In der Maple Street haben die meisten Kunden keinen Namen: Die Kassenbons sind Rechnungen, die sofort bezahlt werden.",
   "Prices have the sales tax in them.": "In den Preisen ist die Umsatzsteuer enthalten.",

@@ -37,9 +37,39 @@ impl Chance {
     }
 }
 
+/// A pack of a hundred cards, each dealt once before any comes again. What few of them say comes about as often as they are
+/// many, and not by luck: each state is there to look at, whatever the day.
+pub(crate) struct Pack(u64);
+
+impl Pack {
+    pub(crate) fn shuffled(chance: &mut Chance) -> Self {
+        Self(chance.below(100))
+    }
+
+    /// The next card, from 0 to 99. Neighbours come far apart: a step of 61 is near the golden section of all of them.
+    pub(crate) fn deal(&mut self) -> u64 {
+        self.0 = (self.0 + 61) % 100;
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_card_is_dealt_once_and_neighbours_come_apart() {
+        let mut pack = Pack::shuffled(&mut Chance::of(1));
+        let dealt: Vec<u64> = (0..200).map(|_| pack.deal()).collect();
+        let mut whole = dealt[..100].to_vec();
+        whole.sort_unstable();
+        assert_eq!(whole, (0..100).collect::<Vec<u64>>());
+        assert_eq!(dealt[..100], dealt[100..]);
+        // Eight cards of a hundred: there is one of them among any so many that follow each other.
+        for few in dealt.windows(22) {
+            assert!(few.iter().any(|card| (6..14).contains(card)), "{few:?}");
+        }
+    }
 
     /// The first numbers that the reference implementation gives for the seed 1234567.
     #[test]

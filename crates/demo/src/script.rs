@@ -1,5 +1,6 @@
 //! What a company enters: steps in their order, each an operation of the API with its body.
 
+use crate::stories::FRESH;
 use ledger_core::day::Day;
 use ledger_core::ids::RecordId;
 use serde_json::{Value, json};
@@ -124,7 +125,7 @@ impl<S> Script<S> {
 
     /// Whether a day is of the last months: what is older is paid, but for a little that is talked about.
     pub(crate) fn is_fresh(&self, day: Day) -> bool {
-        self.today.days_since(day) < 100
+        self.today.days_since(day) < FRESH
     }
 
     /// What was put off to this day.

@@ -14,7 +14,7 @@ const TRADER: &[Sentence] = &[
         "Customers",
         "parties?isCustomer=true",
     ),
-    ("It sells most before Christmas, and least in the new year.", "Profit by month", "reports/pl?groupBy=month"),
+    ("It sells by the season: coffee is drunk in the cold.", "Profit by month", "reports/pl?groupBy=month"),
     (
         "Its suppliers ask a little more each month, so what is left of a bag of beans shrinks.",
         "Margin by item",
@@ -37,7 +37,7 @@ const STUDIO: &[Sentence] = &[
     ),
     ("Dockside Theatre pays four weeks late.", "Owed, by age", "reports/ar-aging"),
     ("A developer's bill comes nine days after its month, and is booked in that month.", "Bills", "purchase-invoices"),
-    ("The year before this one is closed: nothing is entered there any more.", "Fiscal years", "fiscal-years"),
+    ("A year that is over is closed: nothing is entered there any more.", "Fiscal years", "fiscal-years"),
 ];
 
 const SHOP: &[Sentence] = &[

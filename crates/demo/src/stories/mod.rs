@@ -32,6 +32,16 @@ pub(crate) struct Scale {
     pub(crate) suppliers: usize,
 }
 
+/// For how many days something is fresh: what is older is settled, and trade was not yet what it is today.
+pub(crate) const FRESH: i64 = 100;
+
+/// How much of today's trade there was on a day, in thousandths. Whoever begins sells little, and then more and more.
+pub(crate) fn grown(first: Day, day: Day, today: Day) -> i64 {
+    let span = today.plus_days(-FRESH).days_since(first);
+    let gone = day.days_since(first);
+    if gone >= span { 1_000 } else { 150 + 850 * gone * gone / (span * span) }
+}
+
 impl Scale {
     /// How much is bought at once, so that what is sold is there.
     pub(crate) fn lots(self) -> i64 {
@@ -67,7 +77,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "address": {"line1": "Am Kai 4", "city": "Hamburg", "postalCode": "20457", "country": "DE"},
                 "settings": {"overDeliveryPercent": 5}
             }),
-            story: Box::new(trader::Trader::new(today, seed, scale(1_100, 13))),
+            story: Box::new(trader::Trader::new(today, seed, scale(2_150, 13))),
         },
         Company {
             key: "studio",
@@ -77,7 +87,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "chartTemplate": "services", "tags": ["demo", "projects"],
                 "address": {"line1": "7 Wharf Street", "city": "Bristol", "postalCode": "BS1 4RB", "country": "GB"}
             }),
-            story: Box::new(studio::Studio::new(today, seed + 1, scale(160, 6))),
+            story: Box::new(studio::Studio::new(today, seed + 1, scale(310, 6))),
         },
         Company {
             key: "shop",
@@ -87,7 +97,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "tags": ["demo", "shop"], "settings": {"pricesIncludeTaxDefault": true, "negativeStock": "allow"},
                 "address": {"line1": "214 Maple Street", "city": "Burlington", "state": "VT", "postalCode": "05401", "country": "US"}
             }),
-            story: Box::new(shop::Shop::new(today, seed + 2, scale(420, 12))),
+            story: Box::new(shop::Shop::new(today, seed + 2, scale(820, 12))),
         },
         Company {
             key: "businessesGet",

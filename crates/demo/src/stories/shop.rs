@@ -1,6 +1,6 @@
 //! A corner shop: what walks in pays at once, prices include the tax, and a wholesaler comes every week.
 
-use super::{Scale, Story};
+use super::{Scale, Story, grown};
 use crate::calendar::{is_sunday, months_before, workday_from};
 use crate::chance::Chance;
 use crate::script::{Made, Script, Step, account, money, settling};
@@ -221,7 +221,7 @@ impl Story for Shop {
             if day.number() % 7 == 5 {
                 self.delivery(day);
             }
-            let expected = u64::try_from(self.scale.sales * 1_000 / 26).unwrap_or(0);
+            let expected = u64::try_from(self.scale.sales * grown(self.first, day, today) / 26).unwrap_or(0);
             let many = expected / 1_000 + u64::from(self.chance.below(1_000) < expected % 1_000);
             for _ in 0..many {
                 self.slip(day);

@@ -2,9 +2,9 @@
 //! who pay in other currencies. Its last year is closed.
 
 use super::trader::rate_text;
-use super::{Scale, Story, house};
+use super::{Scale, Story, grown, house};
 use crate::calendar::{is_workday, months_before, workday_from};
-use crate::chance::Chance;
+use crate::chance::{Chance, Pack};
 use crate::script::{Made, Script, Step, account, money, settling};
 use ledger_core::day::Day;
 use serde_json::{Value, json};
@@ -52,15 +52,19 @@ pub(super) struct Studio {
     eur: i64,
     usd: i64,
     bills: i64,
+    /// What becomes of invoices.
+    invoices: Pack,
 }
 
 impl Studio {
     pub(super) fn new(today: Day, seed: u64, scale: Scale) -> Self {
         let first = months_before(today, scale.months);
         let nothing = || Value::Null;
+        let mut chance = Chance::of(seed);
         Self {
             script: Script::until(today),
-            chance: Chance::of(seed),
+            invoices: Pack::shuffled(&mut chance),
+            chance,
             scale,
             first,
             day: first,
@@ -205,7 +209,7 @@ impl Studio {
 
     fn paid(&mut self, day: Day, client: usize, invoice: Made) {
         let late = self.clients[client].2;
-        let whole = match self.chance.below(100) {
+        let whole = match self.invoices.deal() {
             0..=5 if self.script.is_fresh(day) => return,
             6..=13 if self.script.is_fresh(day) => false,
             _ => true,
@@ -334,7 +338,7 @@ impl Story for Studio {
             what(self, day);
         }
         if is_workday(day) {
-            let expected = u64::try_from(self.scale.sales * 1_000 / 21).unwrap_or(0);
+            let expected = u64::try_from(self.scale.sales * grown(self.first, day, today) / 21).unwrap_or(0);
             let mut many = expected / 1_000 + u64::from(self.chance.below(1_000) < expected % 1_000);
             while many > 0 {
                 if self.chance.happens(35) {

@@ -56,3 +56,27 @@ fn the_same_seed_tells_the_same_and_another_something_else() {
     assert_ne!(once, told(Size::Small, 2, today));
     assert_ne!(once, told(Size::Small, 1, today.next()));
 }
+
+/// What makes a document, of all that is entered.
+fn documents(told: &[Value]) -> usize {
+    let masters =
+        ["parties", "items", "accounts", "taxCodes", "paymentTerms", "exchangeRates", "fiscalYears", "allocations"];
+    let makes = |operation: &str| {
+        let is_made =
+            ["Create", "Deliver", "Receive", "Invoice", "Credit"].iter().any(|verb| operation.ends_with(verb));
+        is_made && !masters.iter().any(|stem| operation.starts_with(stem))
+    };
+    told.iter().filter(|step| step[0].as_str().is_some_and(makes)).count()
+}
+
+#[test]
+fn there_are_as_many_documents_as_is_said() {
+    let today: Day = "2026-11-25".parse().unwrap();
+    let large = documents(&told(Size::Large, 1, today));
+    assert!((95_000..125_000).contains(&large), "{large}");
+    // As many as are entered while somebody waits, and no fewer than are worth to look at.
+    for text in ["2028-02-29", "2026-12-31", "2027-04-01", "2026-11-25"] {
+        let usual = documents(&told(Size::Normal, 1, text.parse().unwrap()));
+        assert!((2_000..2_800).contains(&usual), "{usual} on {text}");
+    }
+}

@@ -84,7 +84,7 @@ impl Trader {
 
     fn billed(&mut self, day: Day, bill: Made, (net, supplier): (i64, usize)) {
         let (id, currency) = (self.suppliers[supplier].id.clone(), self.suppliers[supplier].currency);
-        match self.chance.below(100) {
+        match self.from_suppliers.deal() {
             0..=5 if self.script.is_fresh(day) => {
                 let body = json!({"date": day, "kind": "priceAdjustment", "reason": "Short weight", "lines": [
                     {"lineId": bill.line(0), "amount": money(net / 2_000 * 100 + 100)}

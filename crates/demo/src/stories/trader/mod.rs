@@ -5,9 +5,9 @@ mod buying;
 mod months;
 mod selling;
 
-use super::{Scale, Story, house};
+use super::{Scale, Story, grown, house};
 use crate::calendar::{is_workday, months_before};
-use crate::chance::Chance;
+use crate::chance::{Chance, Pack};
 use crate::script::{Script, Step, account, money};
 use ledger_core::day::Day;
 use serde_json::{Value, json};
@@ -69,6 +69,9 @@ pub(super) struct Trader {
     usd: i64,
     chf: i64,
     bills: i64,
+    /// What becomes of invoices, and of suppliers' bills.
+    invoices: Pack,
+    from_suppliers: Pack,
 }
 
 #[derive(Default)]
@@ -134,9 +137,12 @@ const GOODS: &[Ware] = &[
 impl Trader {
     pub(super) fn new(today: Day, seed: u64, scale: Scale) -> Self {
         let first = months_before(today, scale.months);
+        let mut chance = Chance::of(seed);
         Self {
             script: Script::until(today),
-            chance: Chance::of(seed),
+            invoices: Pack::shuffled(&mut chance),
+            from_suppliers: Pack::shuffled(&mut chance),
+            chance,
             scale,
             first,
             day: first,
@@ -311,7 +317,7 @@ impl Story for Trader {
         if is_workday(day) {
             self.reorder(day);
             let season = SEASON[usize::try_from(day.month() - 1).unwrap_or(0)];
-            let expected = self.scale.sales * season * 10 / 21;
+            let expected = self.scale.sales * season * grown(self.first, day, today) / 2_100;
             let many =
                 expected / 1_000 + i64::from(self.chance.below(1_000) < u64::try_from(expected % 1_000).unwrap_or(0));
             for _ in 0..many {

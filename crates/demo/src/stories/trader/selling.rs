@@ -89,7 +89,7 @@ impl Trader {
         let paid = workday_from(day.plus_days((term + late + self.chance.between(-4, 6)).max(1)));
         let gross = basket.gross;
         let fresh = self.script.is_fresh(day);
-        match self.chance.below(100) {
+        match self.invoices.deal() {
             0..=4 if fresh => {}
             5..=11 => {
                 let part = gross / 200 * 100;
