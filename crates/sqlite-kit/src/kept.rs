@@ -7,6 +7,7 @@
 use crate::Connection;
 use crate::fault::Fault;
 use crate::rows::Shape;
+use foldhash::fast::RandomState;
 use rusqlite::{CachedStatement, Statement, StatementStatus};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) struct Kept {
     bytes: usize,
     /// Counts uses.
     uses: u64,
-    by_text: HashMap<Arc<str>, One>,
+    by_text: HashMap<Arc<str>, One, RandomState>,
 }
 
 #[derive(Debug)]
