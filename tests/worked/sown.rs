@@ -71,7 +71,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::ShortageCostsNothing => "3.10",
         Fault::HoleStaysOpen => "E12",
         Fault::MissingTakenForThere => "3.10 back",
-        Fault::CountStandsStill => "3.7 counted",
+        Fault::CountStandsStill | Fault::LastAdjustmentStandsStill => "3.7 counted",
         Fault::VoidComesAfterTheCount => "3.7 late",
         Fault::CountJudgesNothing => "3.7 behind",
         Fault::StandardTakesWhatWasPaid | Fault::StandardMovesNothing => "3.4",

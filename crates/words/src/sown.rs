@@ -139,6 +139,8 @@ faults! {
     MissingTakenForThere,
     /// What comes late for a time before a count leaves its difference as it was.
     CountStandsStill,
+    /// What is remembered of when an item was adjusted last does not follow who adjusts it.
+    LastAdjustmentStandsStill,
     /// What is missing behind a count that stays as it was is judged by nobody.
     CountJudgesNothing,
     /// What is void as of the day of a count is gone after it.

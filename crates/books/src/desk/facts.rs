@@ -4,15 +4,19 @@
 
 use super::Desk;
 use crate::chart::Chart;
+use crate::day::Day;
 use crate::error::Result;
 use crate::ids::{BusinessId, RecordId};
 use crate::numbering::Numbering;
 use crate::periods::Periods;
 use crate::tax_codes::TaxCodes;
 use crate::terms::Terms;
+use answers::Answers;
+use schema::tables::{DocumentKind, document_lines};
 use sea_orm::ConnectionTrait;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use words::sown::{Fault, sown};
 
 #[derive(Default)]
 pub(super) struct Facts {
@@ -23,15 +27,29 @@ pub(super) struct Facts {
     terms: Option<Arc<Terms>>,
     pub(super) parties: HashMap<RecordId, Arc<schema::party::Model>>,
     items: HashMap<RecordId, Arc<schema::item::Model>>,
+    /// The last day on which stock of an item was adjusted, or a later one; nothing where it never was.
+    adjusted: HashMap<RecordId, Option<Day>>,
 }
 
 /// What a company weighs by itself, in facts.
 const BESIDE: usize = 4;
 
+/// So many days weigh as much as a party or an item.
+const SMALL: usize = 8;
+
 impl Facts {
     pub(super) fn count(&self) -> usize {
-        self.chart.iter().map(|chart| chart.count()).sum::<usize>() + self.parties.len() + self.items.len() + BESIDE
+        self.chart.iter().map(|chart| chart.count()).sum::<usize>()
+            + self.parties.len()
+            + self.items.len()
+            + self.adjusted.len() / SMALL
+            + BESIDE
     }
+}
+
+/// The item that a line of a stock adjustment is about, and its day.
+fn adjusts(line: &document_lines::Model) -> Option<(RecordId, Day)> {
+    line.item_id.filter(|_| line.kind == DocumentKind::StockAdjustment).map(|item| (item, line.date))
 }
 
 impl Desk {
@@ -131,13 +149,47 @@ impl Desk {
         Ok(known)
     }
 
+    /// The last day on which stock of each of these items was adjusted, or a later one.
+    pub(crate) async fn adjusted(
+        &self,
+        connection: &impl Answers,
+        business: BusinessId,
+        asked: &HashSet<RecordId>,
+    ) -> Result<HashMap<RecordId, Option<Day>>> {
+        let (mut known, missing) = self.known(business, asked, |facts| &facts.adjusted);
+        if !missing.is_empty() {
+            let mut found = crate::stock::counted::adjusted(connection, business, &missing).await?;
+            for line in self.inner().pending.document_lines.iter().filter(|line| line.business_id == business) {
+                if let Some((item, day)) = adjusts(line)
+                    && let Some(last) = found.get_mut(&item)
+                {
+                    *last = Ord::max(*last, Some(day));
+                }
+            }
+            known.extend(&found);
+            self.learn(business, |facts| facts.adjusted.extend(found));
+        }
+        Ok(known)
+    }
+
+    /// A line is kept: what is remembered of the last day follows. What is taken away again leaves it, which costs a question and
+    /// no more.
+    pub(super) fn note_adjusted(&self, line: &document_lines::Model) {
+        let Some((item, day)) = adjusts(line).filter(|_| !sown(Fault::LastAdjustmentStandsStill)) else { return };
+        self.learn(line.business_id, |facts| {
+            if let Some(last) = facts.adjusted.get_mut(&item) {
+                *last = Ord::max(*last, Some(day));
+            }
+        });
+    }
+
     /// What is remembered of these, and which of them are not.
-    fn known<T>(
+    fn known<T: Clone>(
         &self,
         business: BusinessId,
         asked: &HashSet<RecordId>,
-        of: fn(&Facts) -> &HashMap<RecordId, Arc<T>>,
-    ) -> (HashMap<RecordId, Arc<T>>, HashSet<RecordId>) {
+        of: fn(&Facts) -> &HashMap<RecordId, T>,
+    ) -> (HashMap<RecordId, T>, HashSet<RecordId>) {
         let inner = self.inner();
         let Some(company) = inner.companies.get(&business) else { return (HashMap::new(), asked.clone()) };
         let remembered = of(&company.facts);

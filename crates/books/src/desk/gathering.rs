@@ -172,6 +172,7 @@ impl Desk {
     }
 
     pub fn keep_line(&self, line: document_lines::Model) {
+        self.note_adjusted(&line);
         self.inner().pending.document_lines.push(line);
     }
 

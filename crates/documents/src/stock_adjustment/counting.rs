@@ -164,6 +164,9 @@ pub async fn recount(cx: &Cx<'_>) -> Result<()> {
 }
 
 async fn anew(cx: &Cx<'_>, shifted: Shifted) -> Result<()> {
+    if !cx.adjusts_behind(&shifted).await? {
+        return Ok(());
+    }
     if !cx.awaits(DocumentKind::StockAdjustment)? && behind(cx, &shifted).await?.is_empty() {
         return Ok(());
     }
