@@ -8,8 +8,9 @@ use crate::compare::translate::TranslateOptions;
 use crate::config::Source;
 use crate::demo::{Demo, Sample};
 use crate::dialects::{SPOKEN, Spoken};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use ledger_core::access::Role;
 use ledger_core::books::export::JournalFormat;
 use ledger_core::day::Day;
 pub(crate) use running::run;
@@ -241,7 +242,7 @@ pub(crate) struct ServeOptions {
     /// What happens in them: the same for the same number and day
     #[arg(long, value_name = "NUMBER", requires = "demo")]
     demo_seed: Option<u64>,
-    /// Their last day, such as 2026-12-31; today when absent
+    /// Their last day, such as 2026-12-31; today when absent. What is overdue goes by the clock of the machine
     #[arg(long, value_name = "DAY", requires = "demo")]
     demo_day: Option<Day>,
 }
@@ -327,13 +328,18 @@ pub(crate) struct UserName {
     pub(crate) user: String,
 }
 
+/// The built-in roles; who writes one a little wrong is told which it may have been.
+fn roles() -> PossibleValuesParser {
+    PossibleValuesParser::new(Role::TEXTS)
+}
+
 #[derive(Args)]
 pub(crate) struct Member {
     /// Make the user a member of this company
     #[arg(long, value_name = "ID", requires = "role")]
     pub(crate) business: Option<String>,
     /// With this role, such as bookkeeper
-    #[arg(long, requires = "business")]
+    #[arg(long, requires = "business", value_parser = roles())]
     pub(crate) role: Option<String>,
 }
 
@@ -408,8 +414,8 @@ pub(crate) enum UserCommand {
         /// The company
         #[arg(long, value_name = "ID")]
         business: String,
-        /// owner, accountant, bookkeeper, sales, purchasing, warehouse, cashier, auditor or apiReadOnly
-        #[arg(long)]
+        /// What they may do there
+        #[arg(long, value_parser = roles())]
         role: String,
     },
 }

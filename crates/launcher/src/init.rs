@@ -9,6 +9,7 @@ use crate::console::{failed, misused, say, warn};
 use crate::private;
 use ledger_core::auth::NewUser;
 use ledger_core::database::Purpose;
+use ledger_core::texts::is_email;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 use std::path::{Path, PathBuf};
@@ -89,6 +90,10 @@ fn with(source: &Source, key: &str, said: &str) -> Source {
 
 /// What is wrong with a configuration in which this is said as well.
 fn fault(source: &Source, key: &str, said: &str) -> Option<String> {
+    // Of a server with users nobody reads it again, so no configuration is refused for it.
+    if key == EMAIL && !is_email(said.trim()) {
+        return Some(format!("{said:?} must be an e-mail address"));
+    }
     config::load(&with(source, key, said)).err().map(|error| error.to_string())
 }
 

@@ -14,6 +14,11 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
 pub(crate) struct LogLevel(reload::Handle<EnvFilter, Registry>);
 
 impl LogLevel {
+    /// While somebody watches a bar go on, they are told of faults alone.
+    pub(crate) fn hush(&self) {
+        drop(self.0.reload(EnvFilter::new("warn")));
+    }
+
     pub(crate) fn set(&self, level: &str) {
         if let Err(error) = self.0.reload(filter(level)) {
             tracing::warn!(%error, "the log level could not be changed");

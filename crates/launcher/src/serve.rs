@@ -18,6 +18,7 @@ use axum::extract::Request;
 use console::Demo;
 use ledger_core::database::Purpose;
 use ledger_core::ledger::Ledger;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,7 +73,15 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     let settings = &loaded.settings;
     let books = Arc::new(Books::open(settings).await?);
     if let Books::One(shell) = &*books {
-        prepare(&shell.ledger, settings, sample).await?;
+        let is_watched = is_demo && std::io::stderr().is_terminal();
+        if is_watched {
+            log_level.hush();
+        }
+        let prepared = prepare(&shell.ledger, settings, sample).await;
+        if is_watched {
+            log_level.set(&settings.log_level);
+        }
+        prepared?;
     } else if is_demo {
         return Err("--demo is of the server edition; add a tenant with duet tenant add".into());
     }

@@ -13,5 +13,4 @@ mod usage;
 
 pub use ::books::{access, aside, auth, client, cx, database, fair, keys, news, security, strength, watch};
 pub use kit::feed;
-pub(crate) use words::texts;
-pub use words::{clock, codes, currency, day, error, fault, field, ids, money, packed, quoting, sown, stored};
+pub use words::{clock, codes, currency, day, error, fault, field, ids, money, packed, quoting, sown, stored, texts};
