@@ -11,6 +11,7 @@ use schema::kind::Phase;
 use schema::tables::EntryKind;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+use words::sown::{Fault, sown};
 
 /// Documents whose tax may come to something else than before.
 #[derive(Debug, Default, Clone)]
@@ -43,15 +44,17 @@ impl Taxed {
             noted.settled.insert(entry.document_id);
         }
         noted.settled.extend(facts.iter().filter_map(|told| told.fact.settles));
-        match entry.document.phase() {
-            Some(Phase::Credit) => {
-                noted.notes.insert(entry.document_id);
-            }
-            // A journal may be settled as well.
-            Some(Phase::Bill) | None if entry.kind == EntryKind::Reversal => {
-                noted.origins.insert(entry.document_id);
-            }
-            _ => {}
+        let phase = entry.document.phase();
+        if phase == Some(Phase::Credit) {
+            noted.notes.insert(entry.document_id);
+        }
+        // A note is settled too, and so is a journal.
+        let is_settled = match phase {
+            Some(Phase::Credit) => !sown(Fault::NoteKeepsItsDiscount),
+            phase => matches!(phase, Some(Phase::Bill) | None),
+        };
+        if is_settled && entry.kind == EntryKind::Reversal {
+            noted.origins.insert(entry.document_id);
         }
     }
 

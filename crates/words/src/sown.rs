@@ -99,6 +99,14 @@ faults! {
     LapsedWaitsForEver,
     /// What a discount takes off the tax of a document is judged when it is given, and never again.
     DiscountJudgedOnce,
+    /// A later discount takes a share of what an earlier one took off and a credit gave back.
+    SharesWhatWasGivenBack,
+    /// What is said no more on the day on which it was said counts for another day than it did.
+    UnsaidForAnotherDay,
+    /// The discount of a note is judged when it is given, and never again.
+    NoteKeepsItsDiscount,
+    /// What a refund takes off a credit is nothing to the invoice that it credits.
+    RefundTakesNothingOff,
     /// A draft that is sent back as it was read is computed as the company says by now.
     SentBackIsComputedAnew,
     /// A note that writes off takes off what was earned.

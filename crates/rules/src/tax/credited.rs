@@ -19,6 +19,8 @@ pub enum Whose {
     Own,
     /// Of a note that credits it.
     Credit(RecordId),
+    /// Of what a refund took off such a note: so much less it credits.
+    OffCredit(RecordId),
     /// Of what a settlement took off; the rest of that stands on this account.
     Off(RecordId),
 }
@@ -69,6 +71,23 @@ pub fn added(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
 
 pub fn taken(left: Figures, right: Figures) -> Result<Figures, TooLarge> {
     Ok(Figures { own: each(left.own, right.own, minus)?, home: each(left.home, right.home, minus)? })
+}
+
+/// A fact of what is left of a kind, with nothing where that is beyond all that there was: it was given back, or credited by
+/// itself.
+#[must_use]
+pub fn within(fact: &TaxFact, was: Figures, left: Figures) -> TaxFact {
+    fn all<F: Funds, const N: usize>(mut own: [F; N], was: [F; N], left: [F; N]) -> [F; N] {
+        for (own, (was, left)) in own.iter_mut().zip(was.into_iter().zip(left)) {
+            let is_nothing = was == F::NOTHING || left == F::NOTHING;
+            if !is_nothing && was.is_negative() != left.is_negative() {
+                *own = F::NOTHING;
+            }
+        }
+        own
+    }
+    let own = figures(fact);
+    with(fact, Figures { own: all(own.own, was.own, left.own), home: all(own.home, was.home, left.home) })
 }
 
 fn each<F: Funds, const N: usize>(
@@ -146,10 +165,12 @@ fn add(sums: &mut Vec<Sum>, step: &Step) -> Result<(), TooLarge> {
                 None => sum.stands.push((account, more)),
             }
         }
-        Whose::Credit(note) => match sum.credits.iter_mut().find(|(known, _)| *known == note) {
-            Some((_, credited)) => *credited = added(*credited, more)?,
-            None => sum.credits.push((note, more)),
-        },
+        Whose::Credit(note) | Whose::OffCredit(note) => {
+            match sum.credits.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, credited)) => *credited = added(*credited, more)?,
+                None => sum.credits.push((note, more)),
+            }
+        }
     }
     Ok(())
 }
@@ -232,7 +253,8 @@ impl Sum {
 
 /// The day for which it counts: that of the note on the note's own day, and never before what was taken off does.
 fn counts(day: Day, note: RecordId, off: &TaxFact, steps: &[Step]) -> Day {
-    let of_note = steps.iter().find(|step| step.whose == Whose::Credit(note) && step.day == day);
+    let is_of_note = |step: &&Step| [Whose::Credit(note), Whose::OffCredit(note)].contains(&step.whose);
+    let of_note = steps.iter().find(|step| is_of_note(step) && step.day == day);
     Ord::max(of_note.map_or(day, |step| step.fact.date), off.date)
 }
 

@@ -1,12 +1,13 @@
 //! What settlements take off the tax of a document, judged of what there is.
 //!
 //! A discount takes its share of the bases and taxes that are left of a document on its day: of its lines as they are, less
-//! what credits of that day or before took off, and what was taken off before. What was on those days changes: lines are
+//! what credits of that day or before took off, and what was taken off before; of a kind of tax of which these together
+//! take all, nothing is left. What was on those days changes: lines are
 //! written anew, a credit comes that is dated before, or is void. Then the discount is judged anew, and takes what it would
 //! have taken. So the same facts come to the same tax, whatever came first. A credit of a later day leaves it as it is; what
 //! both together take beyond all [`super::credited`] gives back.
 
-use super::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, kind, taken, with};
+use super::credited::{Figures, Kind, NOTHING, Step, Whose, added, figures, kind, taken, with, within};
 use super::facts::{TaxFact, TaxOrigin};
 use super::figures::TooLarge;
 use super::settlement::{Off, Settling, paid, reduced, reduced_by_nothing};
@@ -68,7 +69,8 @@ impl Row {
 fn rows(day: Day, steps: &[Step]) -> Result<Vec<Row>, TooLarge> {
     let mut places: HashMap<Apart, usize> = HashMap::new();
     let mut rows: Vec<Row> = Vec::new();
-    for step in steps.iter().filter(|step| step.day <= day) {
+    let is_row = |step: &&Step| step.day <= day && !matches!(step.whose, Whose::OffCredit(_));
+    for step in steps.iter().filter(is_row) {
         let fact = &step.fact;
         let apart = (step.whose, fact.line, kind(fact), fact.rate, fact.account);
         let place = *places.entry(apart).or_insert(rows.len());
@@ -85,9 +87,44 @@ fn rows(day: Day, steps: &[Step]) -> Result<Vec<Row>, TooLarge> {
 }
 
 /// What happens to what is left, in the order of days; what is credited on a day is credited before that day's discounts.
-enum Event {
+enum Event<'s> {
     Credit(RecordId),
+    /// So much less is credited.
+    OffCredit(&'s TaxFact),
     Taking(usize),
+}
+
+/// Kind by kind, what facts come to.
+fn by_kind(facts: &[TaxFact]) -> Result<HashMap<Kind, Figures>, TooLarge> {
+    let mut sums: HashMap<Kind, Figures> = HashMap::new();
+    for fact in facts {
+        let sum = sums.entry(kind(fact)).or_insert(NOTHING);
+        *sum = added(*sum, figures(fact))?;
+    }
+    Ok(sums)
+}
+
+/// More of what is left: a base counts once for a line, whoever says how much of it there is.
+fn join(left: &mut Vec<TaxFact>, fact: TaxFact) -> Result<(), TooLarge> {
+    let is_same = |known: &&mut TaxFact| {
+        let of = |fact: &TaxFact| (fact.line, kind(fact), fact.rate);
+        fact.line.is_some() && of(known) == of(&fact)
+    };
+    match left.iter_mut().find(is_same) {
+        Some(known) => *known = with(known, added(figures(known), figures(&fact))?),
+        None => left.push(fact),
+    }
+    Ok(())
+}
+
+/// What is left to take a share of.
+fn to_share(left: &[TaxFact], was: &HashMap<Kind, Figures>) -> Result<Vec<TaxFact>, TooLarge> {
+    if sown(Fault::SharesWhatWasGivenBack) {
+        return Ok(left.to_vec());
+    }
+    let sums = by_kind(left)?;
+    let of = |sums: &HashMap<Kind, Figures>, kind: &Kind| sums.get(kind).copied().unwrap_or(NOTHING);
+    Ok(left.iter().map(|fact| within(fact, of(was, &kind(fact)), of(&sums, &kind(fact)))).collect())
 }
 
 /// What each taking takes by the end of a day.
@@ -107,32 +144,41 @@ pub fn taken_on(
             None => credits.push((note, since)),
         }
     }
+    let mut off_credits: Vec<&Step> =
+        steps.iter().filter(|step| step.day <= day && matches!(step.whose, Whose::OffCredit(_))).collect();
     if sown(Fault::DiscountOfWhatWasCredited) {
         credits.clear();
+        off_credits.clear();
     }
     let lives = |taking: &Taking| taking.day <= day && taking.until.is_none_or(|until| until > day);
     let live = takings.iter().enumerate().filter(|(_, taking)| lives(taking));
     let mut events: Vec<(Day, Event)> = credits.into_iter().map(|(note, day)| (day, Event::Credit(note))).collect();
+    events.extend(off_credits.into_iter().map(|step| (step.day, Event::OffCredit(&step.fact))));
     events.extend(live.map(|(place, taking)| (taking.day, Event::Taking(place))));
     events.sort_by_key(|(day, _)| *day);
     let of = |whose: Whose| rows.iter().filter(move |row| row.whose == whose).map(|row| row.fact.clone());
     let mut left: Vec<TaxFact> = of(Whose::Own).collect();
-    let all = paid(&left)?;
+    let (all, was) = (paid(&left)?, by_kind(&left)?);
     let mut found = Vec::new();
     for (_, event) in events {
         let place = match event {
             Event::Credit(note) => {
-                left.extend(of(Whose::Credit(note)));
+                of(Whose::Credit(note)).try_for_each(|fact| join(&mut left, fact))?;
+                continue;
+            }
+            Event::OffCredit(fact) => {
+                join(&mut left, fact.clone())?;
                 continue;
             }
             Event::Taking(place) => place,
         };
         let Some(Taking { origin, off, .. }) = takings.get(place) else { continue };
         // What is credited beyond all leaves nothing to take off.
-        let facts = if paid(&left)?.is_negative() == all.is_negative() {
-            reduced(&left, *off, *origin, &settling)?
+        let shared = to_share(&left, &was)?;
+        let facts = if paid(&shared)?.is_negative() == all.is_negative() {
+            reduced(&shared, *off, *origin, &settling)?
         } else {
-            reduced_by_nothing(&left, *origin, &settling)
+            reduced_by_nothing(&shared, *origin, &settling)
         };
         for (left, fact) in left.iter_mut().zip(&facts) {
             *left = with(left, added(figures(left), figures(fact))?);
@@ -310,6 +356,18 @@ mod tests {
                 vec![step(1, own, (19, 100))],
                 vec![taking(5, Some(8), "119"), taking(6, None, "11.9")],
                 "05 at 19: -100/-19; 08 at 19: 90/17.1",
+            ),
+            (
+                "what was given back is nothing to a later one",
+                vec![step(1, own, (19, 1000)), step(1, own, (7, 1000)), step(9, credit, (19, -1000))],
+                vec![taking(5, None, "226"), taking(12, None, "107")],
+                "05 at 19: -100/-19; 05 at 7: -100/-7; 12 at 7: -100/-7",
+            ),
+            (
+                "of what a refund takes off a credit it takes its share",
+                vec![step(1, own, (10, 100)), step(3, credit, (10, -100)), step(4, Whose::OffCredit(id(3)), (10, 10))],
+                vec![taking(5, None, "11")],
+                "05 at 10: -10/-1",
             ),
             (
                 "what is credited beyond all leaves nothing",

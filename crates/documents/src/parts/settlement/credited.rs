@@ -43,8 +43,10 @@ pub(crate) async fn keep(cx: &Cx<'_>, mut noted: Retaxed) -> Result<Vec<RecordId
         return Ok(given);
     }
     cx.flush().await?;
-    let notes: Vec<RecordId> = noted.notes.into_iter().collect();
-    noted.origins.extend(credited_by(cx, &notes).await?);
+    // What is taken off a note is so much less of what it credits.
+    let notes: Vec<RecordId> = noted.notes.union(&noted.origins).copied().collect();
+    let credited: BTreeSet<RecordId> = credited_by(cx, &notes).await?.into_iter().collect();
+    noted.origins.extend(&credited);
     if noted.origins.is_empty() {
         return Ok(given);
     }
@@ -59,7 +61,15 @@ pub(crate) async fn keep(cx: &Cx<'_>, mut noted: Retaxed) -> Result<Vec<RecordId
         .await?
         .into_iter()
         .collect();
-    for origin in reduced {
+    // Notes first: what is taken off them by now their invoices find in the books.
+    let (later, first): (Vec<RecordId>, Vec<RecordId>) = reduced.into_iter().partition(|one| credited.contains(one));
+    for origin in first {
+        given.extend(Story::of(cx, origin).await?.keep(cx).await?);
+    }
+    if !later.is_empty() {
+        cx.flush().await?;
+    }
+    for origin in later {
         given.extend(Story::of(cx, origin).await?.keep(cx).await?);
     }
     Ok(given)

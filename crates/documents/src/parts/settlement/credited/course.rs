@@ -5,6 +5,7 @@ use crate::error::Result;
 use rules::tax::credited::{Figures, NOTHING, added, figures, taken, with};
 use rules::tax::facts::TaxFact;
 use std::collections::{BTreeMap, BTreeSet};
+use words::sown::{Fault, sown};
 
 /// What one document tells of one kind of fact where it stands: what it should by these days, and what is in the books of
 /// these days.
@@ -17,9 +18,10 @@ pub(super) struct Course {
 impl Course {
     /// What the books are short of, day by day.
     pub(super) fn differences(&self, open: impl Fn(Day) -> Result<Day>) -> Result<Vec<(Day, TaxFact)>> {
-        let mut days = BTreeSet::new();
-        for day in self.wanted.keys().copied().chain(self.booked.iter().map(|(day, _)| *day)) {
-            days.insert(open(day)?);
+        let said_on = self.wanted.keys().map(|day| open(*day)).collect::<Result<BTreeSet<Day>>>()?;
+        let mut days = said_on.clone();
+        for (day, _) in &self.booked {
+            days.insert(open(*day)?);
         }
         let mut found = Vec::new();
         let mut posted: Figures = NOTHING;
@@ -35,13 +37,13 @@ impl Course {
             }
             posted = added(posted, by).map_err(super::too_large)?;
             let last = there.next_back();
-            let fact = match (said, last) {
-                (Some(fact), _) => fact.clone(),
+            let is_unsaid = !said_on.contains(&day) && !sown(Fault::UnsaidForAnotherDay);
+            let fact = match (last, said) {
                 // Taken back on its own day it counts for the day that it counted for.
-                (None, Some((at, fact))) => {
-                    let date = if *at == day { fact.date } else { Ord::max(day, fact.date) };
-                    TaxFact { date, ..fact.clone() }
-                }
+                (Some((at, fact)), _) if *at == day && is_unsaid => fact.clone(),
+                (_, Some(fact)) => fact.clone(),
+                (Some((at, fact)), None) if *at == day => fact.clone(),
+                (Some((_, fact)), None) => TaxFact { date: Ord::max(day, fact.date), ..fact.clone() },
                 (None, None) => continue,
             };
             // One whose tax comes to nothing stands on no account.

@@ -1,6 +1,7 @@
 //! What is known of the tax of a document: what it and its credits tell, what settlements take off it, and what of that is
 //! in the books.
 
+use super::TAKEN_OFF;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
@@ -22,6 +23,7 @@ use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Bound;
+use words::sown::{Fault, sown};
 
 /// Everything that is known of the tax of one document.
 pub(in super::super) struct Story {
@@ -71,6 +73,12 @@ impl Story {
             };
             for row in told_by(note).models(&cx.db).await?.iter().filter(counts) {
                 steps.push(Step { day: row.entry_date, whose: Whose::Credit(note), fact: fact(row) });
+            }
+            let taken =
+                found().filter(table::Column::SettlesId.eq(note)).filter(table::Column::Origin.is_in(TAKEN_OFF));
+            for row in taken.models(&cx.db).await?.iter().filter(counts).filter(|_| !sown(Fault::RefundTakesNothingOff))
+            {
+                steps.push(Step { day: row.entry_date, whose: Whose::OffCredit(note), fact: fact(row) });
             }
         }
         let off = found().filter(table::Column::SettlesId.eq(origin)).models(&cx.db).await?;

@@ -63,7 +63,8 @@ fn the_books_say_on_each_open_day_what_is_given_back_by_then() {
         // No note gives it back any more: on its own day for the day that it counted for, else for the day itself.
         ("it was never so", vec![], vec![("09", ten)], "01", "09 for 09: -10/-1"),
         ("it was never so, and its day is closed", vec![], vec![("09", ten)], "15", "16 for 16: -10/-1"),
-        ("said earlier than booked", vec![("09", ten)], vec![("12", ten)], "01", "09 for 09: 10/1; 12 for 09: -10/-1"),
+        ("said earlier than booked", vec![("09", ten)], vec![("12", ten)], "01", "09 for 09: 10/1; 12 for 12: -10/-1"),
+        ("no more by one that is gone", vec![("09", ten)], vec![("09", ten), ("12", four)], "01", "12 for 12: -4/-0.4"),
     ] {
         assert_eq!(differences(&wanted, &booked, closed_until), expected, "{name}");
     }
