@@ -255,7 +255,7 @@ export async function homeView(main) {
       ),
       head(
         t("Profit this month"),
-        withQuery(path("reports", "pl"), { from: monthEdge(0, "first"), to: today(), compareWith: "previousPeriod" }),
+        withQuery(path("reports", "pl"), { from: monthEdge(-1, "first"), to: today(), groupBy: "month" }),
         () => profit,
         (report) => {
           const all = months(report);
