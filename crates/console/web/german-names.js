@@ -209,7 +209,7 @@ export const NAMES = {
   notes: "Bemerkung",
   number: "Nummer",
   openQuantity: "Offen",
-  overdueAmount: "Überfällig",
+  overdueAmount: "Uns überfällig",
   parentId: "Übergeordnetes Konto",
   partyId: "Kontakt",
   partyName: "Kontakt",

@@ -85,7 +85,7 @@ const ENGLISH = {
   buckets: "Ages",
   receivableBalance: "Owed to us",
   payableBalance: "Owed by us",
-  overdueAmount: "Overdue",
+  overdueAmount: "Overdue to us",
   unallocatedAmount: "Not allocated",
   twoFactorEnabled: "Second factor",
   sequence: "No.",
