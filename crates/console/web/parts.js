@@ -99,7 +99,10 @@ const WORDS = [
 /** Whether a field holds a word that the API has for a kind or a state. */
 export const isWord = (name) => WORDS.includes(name);
 const COUNTS =
-  /(^sequence$|^entryNumber$|^version$|^days|Days$|^digits$|^level$|^nextNumber$|^firstNumber$|^lineNo$|Count$|^quantity|Quantity$|^quantityDelta$|[pP]ercent$|[rR]ate$|^documentVersion$|Number$|Month$|Day$)/;
+  /(^days|Days$|^digits$|^level$|Count$|^quantity|Quantity$|[pP]ercent$|[rR]ate$|Month$|Day$)/;
+
+/** Numbers that are names: nobody writes them in thousands. */
+const NUMBERED = /^(sequence|lineNo)$|[nN]umber$|[vV]ersion$/;
 
 /** What a field of a record shows. */
 export function cell(name, value, record, segment) {
@@ -129,7 +132,7 @@ export function cell(name, value, record, segment) {
     return h(
       "span",
       { class: value.isNegative ? "figure minus" : "figure" },
-      COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value),
+      NUMBERED.test(name) ? value.text : COUNTS.test(name) ? shown(value) : /[pP]rice$|[cC]ost$/.test(name) ? money(value) : figure(value),
       unit ? h("span", { class: "quiet" }, ` ${unit}`) : null,
     );
   }
