@@ -101,12 +101,16 @@ export const isWord = (name) => WORDS.includes(name);
 const COUNTS =
   /(^days|Days$|^digits$|^level$|Count$|^quantity|Quantity$|[pP]ercent$|[rR]ate$|Month$|Day$)/;
 
+/** What is open of a document. A draft is not in the books: nobody owes it, and it settles nothing. */
+const OPEN = ["balanceDue", "baseBalanceDue", "remainingCredit", "unallocatedAmount"];
+export const isOpenOfDraft = (name, record) => record.status === "draft" && OPEN.includes(name);
+
 /** Numbers that are names: nobody writes them in thousands. */
 const NUMBERED = /^(sequence|lineNo)$|[nN]umber$|[vV]ersion$/;
 
 /** What a field of a record shows. */
 export function cell(name, value, record, segment) {
-  if (value === null || value === undefined || value === "") return "";
+  if (value === null || value === undefined || value === "" || isOpenOfDraft(name, record)) return "";
   if (name === "status") return badge(value, record.isOverdue === true && value !== "paid", segment);
   // What comes with the server is called in the reader's words.
   if (record.isSystem === true && ["name", "description"].includes(name)) return t(value);

@@ -13,7 +13,7 @@ import { totals } from "./edit.js";
 import { money, shown, time } from "./format.js";
 import { currency, may, noun } from "./frame.js";
 import { called, linkTo, remember, thoughGone } from "./names.js";
-import { badge, cell, empty, facts, heading, postings, section, table, trailTo, waiting } from "./parts.js";
+import { badge, cell, empty, facts, heading, isOpenOfDraft, postings, section, table, trailTo, waiting } from "./parts.js";
 import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
 import { knows } from "./schema.js";
@@ -322,7 +322,7 @@ const FIGURES = [
 ];
 
 function figures(record) {
-  const seen = FIGURES.filter((name) => isDecimal(record[name]));
+  const seen = FIGURES.filter((name) => isDecimal(record[name]) && !isOpenOfDraft(name, record));
   if (seen.length === 0) return null;
   return h(
     "dl",
