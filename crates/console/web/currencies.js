@@ -38,9 +38,9 @@ export const decimalsOf = (name) => (PRICE.test(name) ? 2 : MONEY.test(name) || 
 /** The currency that an amount of a record is in. */
 export const unitOf = (name, record) => (isOfCompany(name) ? currency() : (record.currency ?? currency()));
 
-/** What is said beside an amount: its currency, where the document is in another than the company. */
+/** What is said beside an amount: its currency, where the document or the account is in another than the company. */
 export function unitBeside(name, record, segment) {
-  const isDocument = RESOURCES[segment]?.isDocument || segment === "allocations";
-  if (!isDocument || !record.currency || record.currency === currency()) return null;
+  const hasCurrency = RESOURCES[segment]?.isDocument || ["allocations", "accounts"].includes(segment);
+  if (!hasCurrency || !record.currency || record.currency === currency()) return null;
   return decimalsOf(name) !== null ? unitOf(name, record) : null;
 }

@@ -85,7 +85,7 @@ export const NAMES = {
   bankLockDate: "Bank gesperrt bis",
   bankName: "Bank",
   barcode: "Barcode",
-  baseBalance: "Saldo",
+  baseBalance: "Saldo in Hauswährung",
   baseCurrency: "Hauswährung",
   baseTotal: "Summe in Hauswährung",
   basis: "Grundlage",

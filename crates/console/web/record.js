@@ -314,6 +314,7 @@ const FIGURES = [
   "receivableBalance",
   "payableBalance",
   "overdueAmount",
+  "balance",
   "baseBalance",
   "quantityOnHand",
   "quantityAvailable",
@@ -322,7 +323,9 @@ const FIGURES = [
 ];
 
 function figures(record) {
-  const seen = FIGURES.filter((name) => isDecimal(record[name]) && !isOpenOfDraft(name, record));
+  // An account in the company's own currency has one balance.
+  const isTold = (name) => name !== "balance" || (record.currency ?? currency()) !== currency();
+  const seen = FIGURES.filter((name) => isDecimal(record[name]) && isTold(name) && !isOpenOfDraft(name, record));
   if (seen.length === 0) return null;
   return h(
     "dl",
