@@ -76,7 +76,7 @@ export async function allocate(segment, record, again) {
             nothing,
             rest.element,
           ]
-        : h("p", {}, t("Nothing of this party is open.")),
+        : h("p", {}, t("Nothing of this contact is open.")),
     ],
     find: (name) => (["amount", "targetId"].includes(name) ? current : null),
     async act(close) {

@@ -13,9 +13,9 @@ import { label, t } from "./texts.js";
 
 /** Makes the next document of this one. */
 export const DERIVE = {
-  deliver: "Make a delivery note",
-  receive: "Make a receipt note",
-  invoice: "Make an invoice",
+  deliver: "Create delivery note",
+  receive: "Create receipt note",
+  invoice: "Create invoice",
   return: "Take goods back",
   credit: "Create credit note",
 };

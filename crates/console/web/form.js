@@ -30,7 +30,7 @@ function control(name, schema, value, form, id) {
   if (schema.enum) {
     const none =
       schema.nullable || value === undefined
-        ? [h("option", { value: "" }, schema.nullable ? t("(default)") : t("(choose)"))]
+        ? [h("option", { value: "" }, schema.nullable ? t("(as usual)") : t("(choose)"))]
         : [];
     const input = h(
       "select",
@@ -45,7 +45,7 @@ function control(name, schema, value, form, id) {
     const input = h(
       "select",
       { id, name, onchange: changed },
-      h("option", { value: "" }, t("(default)")),
+      h("option", { value: "" }, t("(as usual)")),
       h("option", { value: "true" }, t("Yes")),
       h("option", { value: "false" }, t("No")),
     );

@@ -45,7 +45,7 @@ export const REPORTS = {
   "Who changed what in a period, in pages, with the proof that the chain of all records is whole. The records themselves are in the audit log.":
     "Wer in einem Zeitraum was geändert hat, mit der Prüfung, dass die Kette aller Einträge vollständig ist. Die Einträge selbst stehen im Protokoll.",
   // What can be asked.
-  "(as usual)": "(Standard)",
+  "(as usual)": "(wie üblich)",
   "The first day; the first of the fiscal year of `to` when absent.": "Der erste Tag; ohne Angabe der erste des Geschäftsjahres.",
   "The last day; today when absent.": "Der letzte Tag; ohne Angabe heute.",
   "How many periods stand side by side, each as long as the one asked for and an `interval` earlier than the one before it; 1 when absent.":

@@ -1,7 +1,6 @@
 // The sentences in German. What is missing here is said in English.
 
 export const GERMAN = {
-  "(default)": "(keine Angabe)",
   "(choose)": "(wählen)",
   "1 check holds": "1 Prüfung bestanden",
   "(no number)": "(ohne Nummer)",
@@ -118,10 +117,10 @@ export const GERMAN = {
   "Loading …": "Wird geladen …",
   "Made: {what}.": "Angelegt: {what}.",
   "Main": "Hauptnavigation",
-  "Make a delivery note": "Lieferschein erstellen",
+  "Create delivery note": "Lieferschein erstellen",
   "Create credit note": "Gutschrift erstellen",
-  "Make a receipt note": "Wareneingang erfassen",
-  "Make an invoice": "Rechnung erstellen",
+  "Create receipt note": "Wareneingang erfassen",
+  "Create invoice": "Rechnung erstellen",
   "Menu": "Menü",
   "More": "Mehr",
   "More fields": "Weitere Felder",
@@ -146,8 +145,8 @@ export const GERMAN = {
   "Nothing is known of it.": "Darüber ist nichts bekannt.",
   "Nothing is overdue": "Nichts ist überfällig",
   "Nothing more comes of it; its number stays.": "Es folgt nichts mehr daraus; die Nummer bleibt.",
-  "Nothing of this party is open.": "Von diesem Kontakt ist nichts offen.",
-  "Nothing of this party is open. The amount stays as an advance.":
+  "Nothing of this contact is open.": "Von diesem Kontakt ist nichts offen.",
+  "Nothing of this contact is open. The amount stays as an advance.":
     "Von diesem Kontakt ist nichts offen. Der Betrag bleibt als Anzahlung stehen.",
   "Nothing open": "Nichts offen",
   "Nothing waits for you.": "Nichts wartet auf Sie.",

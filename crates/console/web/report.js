@@ -99,7 +99,7 @@ function asking(offer, state, run) {
       const input = h(
         "select",
         { id, name },
-        h("option", { value: "" }, t(parameter.description.includes("when absent") ? "(as usual)" : "(default)")),
+        h("option", { value: "" }, t("(as usual)")),
         words.map((one) =>
           h(
             "option",

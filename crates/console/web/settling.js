@@ -118,7 +118,7 @@ export function settling(form, first, changed) {
         { class: "card" },
         h("h2", {}, t("What it settles")),
         open.length === 0
-          ? h("p", { class: "quiet" }, t("Nothing of this party is open. The amount stays as an advance."))
+          ? h("p", { class: "quiet" }, t("Nothing of this contact is open. The amount stays as an advance."))
           : h(
               "div",
               { class: "scroll" },
