@@ -212,8 +212,11 @@ function german(message, known) {
   return one ? inDays(inFigures(message.replace(...one).replace(UNTIL, "bis $1"))) : null;
 }
 
+/** Where a rule or a question follows, it says that something is missing. */
+const MISSING = /^is required: (?=an? (?!code)|how |what )/;
+
 /** A fault of a field, as the reader says it. */
-export const refusal = (message) => (language() === "de" && german(message, ofFields)) || inDays(message);
+export const refusal = (message) => (language() === "de" && german(message, ofFields)) || inDays(message.replace(MISSING, ""));
 
 /** Why all of a request was refused. In English the server's own words say more than its code. */
 export function refused(code, message) {
