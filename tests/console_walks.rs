@@ -105,14 +105,20 @@ fn a_month_is_closed(desk: &Desk) {
 
     let end = browser.run("const now = new Date(); return new Date(Date.UTC(now.getFullYear(), now.getMonth(), 0)).toISOString().slice(0, 10)");
     let end = end.as_str().unwrap();
-    desk.go("/locks/new");
-    desk.day("[name=lockDate]", end);
+    let door = "[...document.querySelectorAll('.todo a')].find(one => one.pathname.endsWith('/locks/new'))";
+    browser.wait(door);
+    browser.run(&format!("{door}.click()"));
+    browser.wait(&format!("location.pathname.endsWith('/locks/new') && {THERE}"));
+    browser.wait(&format!("document.querySelector('[name=lockDate]').value === '{end}'"));
     browser.fill("[name=reason]", "The month is done");
     desk.press("#save");
     browser.wait(&format!(
         "/\\/locks\\/[^/]+$/.test(location.pathname) && !location.pathname.endsWith('/new') && {THERE}"
     ));
     assert_eq!(desk.record()["lockDate"], end);
+    desk.go("");
+    browser.wait("document.querySelector('.todo')");
+    assert_eq!(browser.run(&format!("return {door} === undefined")), json!(true));
     // What is to stay locked stands in the next one already; to open it is asked for once more.
     desk.go("/locks/new");
     browser.wait(&format!("document.querySelector('[name=lockDate]').value === '{end}'"));

@@ -111,8 +111,18 @@ export async function editView(main, segment, id, taken = null) {
     // A new lock takes the place of the one before: what is to stay locked stands in it already.
     ...(inForce ? daysOf(inForce) : {}),
     ...(segment === "businesses" ? {} : given),
+    // What is locked already stays so, whatever the address says.
+    ...(inForce?.lockDate > given.lockDate ? { lockDate: inForce.lockDate } : {}),
   };
   if (isNew && typeof start.amount === "string") start.amount = amount(start.amount);
+  const hint =
+    segment === "locks" && isNew
+      ? [
+          t("To close a month, post or delete its drafts, then prove the books, then lock everything until its last day. After that nothing is booked in it any more, and its reports stay as they are."),
+          " ",
+          h("a", { href: path("proof") }, t("Prove the books")),
+        ]
+      : null;
   const title = isNew ? t("New: {what}", { what: label(noun(segment), "one") }) : t("Edit {what}", { what: called(before, segment) });
   const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
   let turn = 0;
@@ -370,7 +380,7 @@ export async function editView(main, segment, id, taken = null) {
     : null;
   replace(
     main,
-    heading(title, { trail: trailTo(segment) }),
+    heading(title, { trail: trailTo(segment), under: hint }),
     offer,
     h(
       "form",

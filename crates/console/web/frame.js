@@ -4,7 +4,7 @@ import { chooseCompany, company, list, made, signOut, who } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { dropAllDrafts } from "./drafts.js";
-import { date, goBy, time } from "./format.js";
+import { date, goBy, monthEdge, time } from "./format.js";
 import { forget } from "./names.js";
 import { openRequests } from "./request.js";
 import { GROUPS, RESOURCES } from "./resources.js";
@@ -38,6 +38,9 @@ export const noun = (segment) =>
 
 const title = (segment) => label(RESOURCES[segment].stem);
 
+/** Where the month before is closed: a lock of everything until its last day. */
+export const closing = () => withQuery(path("locks", "new"), { lockDate: monthEdge(-1, "last") });
+
 function entry(address, name, mark) {
   const isHere = location.pathname === address || (mark !== "home" && location.pathname.startsWith(`${address}/`));
   return h("a", { href: address, "aria-current": isHere ? "page" : null }, mark ? icon(mark) : null, h("span", {}, name));
@@ -60,6 +63,7 @@ function navigation() {
           "ul",
           {},
           seen.map((one) => h("li", {}, entry(path(one), title(one)))),
+          mark === "books" && may("lock.create") ? h("li", {}, entry(closing(), t("Close a month"))) : null,
         ),
       ),
     );

@@ -353,4 +353,7 @@ export const MORE = {
   "Change it": "Ändern",
   "No tax on line {lines}. Choose a tax code where there is to be tax.":
     "Keine Steuer in Zeile {lines}. Wählen Sie einen Steuerschlüssel, wo Steuer anfällt.",
+  "Close a month": "Monat abschließen",
+  "To close a month, post or delete its drafts, then prove the books, then lock everything until its last day. After that nothing is booked in it any more, and its reports stay as they are.":
+    "Um einen Monat abzuschließen, buchen oder löschen Sie seine Entwürfe, prüfen Sie dann die Bücher, und sperren Sie dann alles bis zu seinem letzten Tag. Danach wird in ihm nichts mehr gebucht, und seine Berichte bleiben, wie sie sind.",
 };

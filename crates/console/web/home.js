@@ -4,8 +4,8 @@ import { get, list } from "./api.js";
 import { ages, bars, line } from "./chart.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
-import { date, money, monthEdge, monthName, rough, short, time, today } from "./format.js";
-import { business, currency, may, noun } from "./frame.js";
+import { date, money, monthAndYear, monthEdge, monthName, rough, short, time, today } from "./format.js";
+import { business, closing, currency, may, noun } from "./frame.js";
 import { calledThen, linkTo } from "./names.js";
 import { owedBy } from "./owed.js";
 import { badge, empty, heading } from "./parts.js";
@@ -13,6 +13,7 @@ import { lastProof, proofMark } from "./proof.js";
 import { RESOURCES, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
 import { setup } from "./setup.js";
+import { lockInForce } from "./sure.js";
 import { label, t } from "./texts.js";
 import { unmatched } from "./unmatched.js";
 
@@ -92,7 +93,17 @@ function unproved() {
   return { total: last ? "✗" : t("open"), text: last ? t("The books do not add up") : t("Prove the books"), href: path("proof"), isLate: last !== null };
 }
 
-/** What waits for somebody: overdue invoices, drafts, orders that are not done, money that is not matched, books not proved. */
+/** The month before, where something was booked by its end and it is not locked. */
+async function notClosed() {
+  if (!may("lock.view") || !may("lock.create") || !may("entry.view")) return null;
+  const end = monthEdge(-1, "last");
+  const lock = await lockInForce();
+  if (lock?.lockDate >= end || lock?.hardLockDate >= end) return null;
+  const { total } = await list("entries", { dateTo: end, pageSize: 1 }, { quiet: true });
+  return total > 0 ? { total: monthAndYear(end), text: t("Close a month"), href: closing() } : null;
+}
+
+/** What waits for somebody: overdue invoices, drafts, orders that are not done, money that is not matched, books not proved, a month not closed. */
 async function todo() {
   const count = async (segment, status, text) => {
     if (!may(`${noun(segment)}.view`)) return null;
@@ -110,6 +121,7 @@ async function todo() {
     loose(),
     failing(),
     unproved(),
+    notClosed(),
     ...DRAFTS.map((segment) => count(segment, "draft", t("Drafts: {what}", { what: named(segment) }))),
   ]);
   return all.filter(Boolean);
