@@ -3,7 +3,7 @@
 import { Refused, ask, company, list, newKey } from "./api.js";
 import { unitOf } from "./currencies.js";
 import { Decimal, write } from "./decimal.js";
-import { dialog, explain, fault, tell } from "./dialog.js";
+import { copy, dialog, explain, fault, tell } from "./dialog.js";
 import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
 import { h, later, replace } from "./dom.js";
 import { Form } from "./form.js";
@@ -424,10 +424,18 @@ export function showOnce(record) {
         "p",
         {},
         record.invitationCode
-          ? t("Give this code to {name}: it is what they come in with. It is not shown again.", { name: record.displayName ?? record.email })
+          ? t("Give this code to {name}. They enter it at {address} under “{invited}”; who has an account already does so on the page of their account, under “{again}”. It is not shown again.", {
+              name: record.displayName ?? record.email,
+              address: location.origin,
+              invited: t("I was invited and have no account yet"),
+              again: t("I was invited"),
+            })
           : t("Keep this in a safe place. It is not shown again."),
       ),
-      secrets.map((name) => h("p", {}, h("strong", {}, label(name)), h("br"), h("code", { class: "secret" }, record[name]))),
+      secrets.map((name) => [
+        h("p", {}, h("strong", {}, label(name)), h("br"), h("code", { class: "secret" }, record[name])),
+        h("p", {}, h("button", { type: "button", onclick: () => copy(record[name]) }, t("Copy"))),
+      ]),
     ],
   });
 }

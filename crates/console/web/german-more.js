@@ -300,8 +300,8 @@ export const MORE = {
   "Enter the bill": "Eingangsrechnung erfassen",
   "Create debit note": "Lieferantengutschrift erstellen",
   "What follows from it": "Was daraus folgt",
-  "Give this code to {name}: it is what they come in with. It is not shown again.":
-    "Geben Sie diesen Code an {name}: damit kommt man herein. Er wird nicht wieder gezeigt.",
+  "Give this code to {name}. They enter it at {address} under “{invited}”; who has an account already does so on the page of their account, under “{again}”. It is not shown again.":
+    "Geben Sie diesen Code an {name}. Eingegeben wird er auf {address} unter „{invited}“; wer schon ein Konto hat, gibt ihn auf der Seite seines Kontos unter „{again}“ ein. Er wird nicht wieder gezeigt.",
   "To void it, undo the allocation first.": "Zum Stornieren heben Sie zuerst die Zuordnung auf.",
   "Nothing is chosen.": "Es ist nichts gewählt.",
   "This is no number.": "Das ist keine Zahl.",
