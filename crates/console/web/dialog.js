@@ -95,8 +95,9 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
   return box;
 }
 
+/** Where the page did not come safely, a browser has nowhere to copy to. */
 export const copy = (text) =>
-  navigator.clipboard?.writeText(text).then(
+  (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"))).then(
     () => tell(t("Copied.")),
     () => tell(t("Copying is not allowed here; mark the text instead."), true),
   );

@@ -194,7 +194,7 @@ export const NAMES = {
   line1: "Straße",
   line2: "Zusatz",
   lines: "Zeilen",
-  lockDate: "Gesperrt bis",
+  lockDate: "Alles gesperrt bis",
   maxTotal: "Höchstens",
   members: "Mitglieder",
   memberships: "Mitgliedschaften",
