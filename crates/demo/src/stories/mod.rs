@@ -39,7 +39,12 @@ pub(crate) const FRESH: i64 = 100;
 pub(crate) fn grown(first: Day, day: Day, today: Day) -> i64 {
     let span = today.plus_days(-FRESH).days_since(first);
     let gone = day.days_since(first);
-    if gone >= span { 1_000 } else { 150 + 850 * gone * gone / (span * span) }
+    if gone >= span { 1_000 } else { 100 + 900 * gone * gone * gone / (span * span * span) }
+}
+
+/// What somebody is paid by a house that has grown so far: so much to begin with, and the rest with its trade. In whole tens.
+pub(crate) fn pay(grown: i64, (least, more): (i64, i64)) -> i64 {
+    (least + more * grown / 1_000) / 1_000 * 1_000
 }
 
 impl Scale {
@@ -77,7 +82,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "address": {"line1": "Am Kai 4", "city": "Hamburg", "postalCode": "20457", "country": "DE"},
                 "settings": {"overDeliveryPercent": 5}
             }),
-            story: Box::new(trader::Trader::new(today, seed, scale(2_150, 13))),
+            story: Box::new(trader::Trader::new(today, seed, scale(2_630, 11))),
         },
         Company {
             key: "studio",
@@ -87,7 +92,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "chartTemplate": "services", "tags": ["demo", "projects"],
                 "address": {"line1": "7 Wharf Street", "city": "Bristol", "postalCode": "BS1 4RB", "country": "GB"}
             }),
-            story: Box::new(studio::Studio::new(today, seed + 1, scale(310, 6))),
+            story: Box::new(studio::Studio::new(today, seed + 1, scale(380, 5))),
         },
         Company {
             key: "shop",
@@ -97,7 +102,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "tags": ["demo", "shop"], "settings": {"pricesIncludeTaxDefault": true, "negativeStock": "allow"},
                 "address": {"line1": "214 Maple Street", "city": "Burlington", "state": "VT", "postalCode": "05401", "country": "US"}
             }),
-            story: Box::new(shop::Shop::new(today, seed + 2, scale(820, 12))),
+            story: Box::new(shop::Shop::new(today, seed + 2, scale(1_000, 10))),
         },
         Company {
             key: "businessesGet",

@@ -1,6 +1,6 @@
 //! A corner shop: what walks in pays at once, prices include the tax, and a wholesaler comes every week.
 
-use super::{Scale, Story, grown};
+use super::{Scale, Story, grown, pay};
 use crate::calendar::{is_sunday, months_before, workday_from};
 use crate::chance::Chance;
 use crate::script::{Made, Script, Step, account, money, settling};
@@ -186,8 +186,9 @@ impl Shop {
             }
             16 => self.school(day),
             24 => {
+                let wages = money(pay(grown(self.first, day, self.script.today), (9_000, 81_000)));
                 let body = json!({"date": day, "narration": "Wages", "lines": [
-                    {"accountId": account("6100"), "debit": "900.00"}, {"accountId": account("1010"), "credit": "900.00"}
+                    {"accountId": account("6100"), "debit": wages}, {"accountId": account("1010"), "credit": wages}
                 ]});
                 self.script.make("journalsCreate", body);
             }

@@ -2,7 +2,7 @@
 //! who pay in other currencies. Its last year is closed.
 
 use super::trader::rate_text;
-use super::{Scale, Story, grown, house};
+use super::{Scale, Story, grown, house, pay};
 use crate::calendar::{is_workday, months_before, workday_from};
 use crate::chance::{Chance, Pack};
 use crate::script::{Made, Script, Step, account, money, settling};
@@ -258,7 +258,8 @@ impl Studio {
             // It comes late, for the month before.
             9 if day.first_of_month() > self.first => {
                 let freelancer = self.freelancer.clone();
-                let cents = self.chance.between(14, 36) * 10_000;
+                let days = self.chance.between(14, 36) * 10_000;
+                let cents = pay(grown(self.first, day, self.script.today), (days * 3 / 10, days * 7 / 10));
                 self.bill(day, freelancer, ("5300", "Development", cents), day.first_of_month().previous());
             }
             15 => {
@@ -273,8 +274,9 @@ impl Studio {
                 self.script.make("contraEntriesCreate", body);
             }
             27 => {
+                let salaries = money(pay(grown(self.first, day, self.script.today), (250_000, 1_400_000)));
                 let body = json!({"date": day, "narration": "Salaries", "lines": [
-                    {"accountId": account("6100"), "debit": "21800.00"}, {"accountId": self.bank, "credit": "21800.00"}
+                    {"accountId": account("6100"), "debit": salaries}, {"accountId": self.bank, "credit": salaries}
                 ]});
                 self.script.make("journalsCreate", body);
             }

@@ -3,7 +3,7 @@
 use super::{Trader, rate_text};
 use crate::calendar::workday_from;
 use crate::script::{account, money};
-use crate::stories::rates;
+use crate::stories::{grown, pay, rates};
 use ledger_core::day::Day;
 use serde_json::json;
 
@@ -90,15 +90,17 @@ impl Trader {
     }
 
     fn wages(&mut self, day: Day) {
+        let wages = pay(grown(self.first, day, self.script.today), (30_000, 230_000));
+        let withheld = wages * 26 / 100;
         let body = json!({"date": day, "narration": "Wages", "lines": [
-            {"accountId": account("6100"), "debit": "2600.00"}, {"accountId": account("2600"), "credit": "680.00"},
-            {"accountId": self.money.bank, "credit": "1920.00"}
+            {"accountId": account("6100"), "debit": money(wages)}, {"accountId": account("2600"), "credit": money(withheld)},
+            {"accountId": self.money.bank, "credit": money(wages - withheld)}
         ]});
         self.script.make("journalsCreate", body);
         let bank = self.money.bank.clone();
         self.script.later(workday_from(day.plus_days(10)), move |own, day| {
             let body = json!({"date": day, "narration": "Tax and insurance on wages", "lines": [
-                {"accountId": account("2600"), "debit": "680.00"}, {"accountId": bank, "credit": "680.00"}
+                {"accountId": account("2600"), "debit": money(withheld)}, {"accountId": bank, "credit": money(withheld)}
             ]});
             own.script.make("journalsCreate", body);
         });
