@@ -24,13 +24,17 @@ fn an_order_to_a_receipt(desk: &Desk) {
     browser.wait("document.querySelector('#act-invoice')");
     desk.derive("#act-invoice", "sales-invoices");
     browser.wait("document.querySelector('#act-settle')");
+    // The customer may owe for others as well.
+    let own = format!(".settle:has(input[aria-label$='{}'])", desk.record()["number"].as_str().unwrap());
     desk.press("#act-settle");
-    browser.wait(&format!("document.querySelector('.settle input') && {THERE}"));
+    browser.wait(&format!("document.querySelector(\"{own} input\") && {THERE}"));
     // The amount is what is settled, as long as nobody types another.
-    browser.fill(".settle input", "1.5");
+    browser.fill(&format!("{own} input"), "1.5");
     browser.wait("document.querySelector('[name=amount]').value === '1.50'");
-    desk.press(".settle button");
-    browser.wait("document.querySelector('[name=amount]').value === document.querySelector('.settle input').value");
+    desk.press(&format!("{own} button"));
+    browser.wait(&format!(
+        "document.querySelector('[name=amount]').value === document.querySelector(\"{own} input\").value"
+    ));
     assert_ne!(browser.run("return document.querySelector('[name=amount]').value"), json!("1.50"));
     desk.pick("[name=accountId]", "1010");
     browser.wait("document.querySelectorAll('.preview .postings tbody tr').length === 2");
