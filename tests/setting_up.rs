@@ -67,6 +67,7 @@ fn a_server_is_set_up_by_flags_and_serves_what_was_said() {
 fn what_cannot_be_served_is_refused_before_anything_is_made() {
     for (words, named) in [
         (&["--dialect", "b"][..], "--email"),
+        (&["--email", "first@@books.example", "--password-stdin"], "must be an e-mail address"),
         (&["--email", EMAIL, "--listen", "nowhere"], "Urls"),
         (&["--email", EMAIL, "--database", "mysql://u:secret@h/d"], "ConnectionStrings:Default"),
     ] {
@@ -127,6 +128,7 @@ fn at_a_terminal_it_asks_and_asks_again_where_an_answer_is_none() {
         ("Address", "here".into()),
         ("Address", "http://127.0.0.1:0".into()),
         ("Dialects", "B".into()),
+        ("E-mail", "first@@books.example".into()),
         ("E-mail", EMAIL.into()),
         ("Password", PASSWORD.into()),
         ("again", "another one here".into()),
@@ -136,9 +138,36 @@ fn at_a_terminal_it_asks_and_asks_again_where_an_answer_is_none() {
     let asked = json!([words, answers]).to_string();
     let screen = piped("python3", &["-c", TYPIST, &asked], "").expect("python3 is there");
     assert!(screen.contains("expected") && screen.contains("two different passwords"), "{screen}");
+    assert!(screen.contains("must be an e-mail address"), "{screen}");
     assert!(!screen.contains(PASSWORD), "a password is seen: {screen}");
     assert!(screen.contains("now: duet serve --config"), "{screen}");
     logs_in(&folder, PASSWORD);
+}
+
+/// Who waits for a demo sees how far it is, and then where it is; the log goes on from there.
+#[test]
+fn a_demo_that_is_watched_shows_its_bar_alone() {
+    let words = [program(), "serve", "--demo=small", "--listen", "127.0.0.1:0"].map(str::to_owned);
+    // It ends as at a keyboard, however it does.
+    let catching = format!("{TYPIST}\n").replace("sys.exit(", "print(");
+    let asked = json!([words, [("log in with", "\u{3}")]]).to_string();
+    let screen = piped("python3", &["-c", &catching, &asked], "").expect("python3 is there");
+    let (loading, served) = screen.split_once("listening on").expect("it listens");
+    assert!(loading.contains("100 %") && !loading.contains("security"), "{loading}");
+    assert!(served.contains("console"), "{served}");
+}
+
+#[test]
+fn a_role_that_is_written_a_little_wrong_is_answered_with_the_right_one() {
+    let folder = fresh_folder("role");
+    let data = text(&folder.join("data"));
+    for command in ["add", "role"] {
+        let words = ["user", command, EMAIL, "--business", "x", "--role", "bookkeper", "--data", &data];
+        let refused = run(&words.map(str::to_owned), "");
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(said(&refused).contains("similar value exists: 'bookkeeper'"), "{}", said(&refused));
+        assert!(!folder.join("data").exists());
+    }
 }
 
 #[test]

@@ -26,31 +26,18 @@ export function speak(wanted) {
   localStorage.setItem(KEPT, wanted);
 }
 
-/** What the server calls otherwise than these pages do. */
-const OURS = {
-  "Party": "Contact",
-  "Statement of a party": "Statement of a contact",
-  "What is open then equals the party's open items": "What is open then equals the contact's open items",
-  "The total is what parties owe by the same documents, less the tax": "The total is what contacts owe by the same documents, less the tax",
-  "Control accounts equal their parties": "Control accounts equal their contacts",
-  "Balances by party equal the lines": "Balances by contact equal the lines",
-  "Months of parties equal the lines": "Months of contacts equal the lines",
-  "The party of every open item is one that stands": "The contact of every open item is one that stands",
-};
-
-/** A sentence; `{name}` in it is what `given` says. */
-export function t(text, given = {}) {
-  const known = chosen === "de" ? SAID : OURS;
-  const said = Object.hasOwn(known, text) ? known[text] : text;
-  return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
-}
-
 /** The API's word for a contact, where it tells of one. */
 const withContacts = (text) =>
   text.replace(/\b([Pp])art(y|ies)\b/g, (_, first, end) => `${first === "P" ? "C" : "c"}ontact${end === "ies" ? "s" : ""}`);
 
+/** A sentence; `{name}` in it is what `given` says. */
+export function t(text, given = {}) {
+  const said = chosen === "de" ? (SAID[text] ?? text) : withContacts(text);
+  return said.replace(/\{(\w+)\}/g, (whole, name) => given[name] ?? whole);
+}
+
 /** What something is about, as the API says it; in other languages only where it was put into them. */
-export const about = (text) => (chosen === "en" || t(text) !== text ? withContacts(t(text).replace(/`/g, "")) : "");
+export const about = (text) => (chosen === "en" || t(text) !== text ? t(text).replace(/`/g, "") : "");
 
 /** English names that are not just the words of a name in the API. */
 const ENGLISH = {

@@ -42,7 +42,8 @@ impl Chance {
 pub(crate) struct Pack(u64);
 
 impl Pack {
-    pub(crate) fn shuffled(chance: &mut Chance) -> Self {
+    /// ... from any of them on.
+    pub(crate) fn cut(chance: &mut Chance) -> Self {
         Self(chance.below(100))
     }
 
@@ -59,7 +60,7 @@ mod tests {
 
     #[test]
     fn each_card_is_dealt_once_and_neighbours_come_apart() {
-        let mut pack = Pack::shuffled(&mut Chance::of(1));
+        let mut pack = Pack::cut(&mut Chance::of(1));
         let dealt: Vec<u64> = (0..200).map(|_| pack.deal()).collect();
         let mut whole = dealt[..100].to_vec();
         whole.sort_unstable();

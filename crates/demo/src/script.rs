@@ -1,6 +1,5 @@
 //! What a company enters: steps in their order, each an operation of the API with its body.
 
-use crate::stories::FRESH;
 use ledger_core::day::Day;
 use ledger_core::ids::RecordId;
 use serde_json::{Value, json};
@@ -69,8 +68,12 @@ pub(crate) fn settling(day: Day, (party, account): (&Value, Value), of: &Made, a
 /// What happens later, by its day.
 type Later<S> = Box<dyn FnOnce(&mut S, Day) + Send>;
 
+/// For how many days something is fresh: what is older is settled, and trade was not yet what it is today.
+const FRESH: i64 = 100;
+
 /// What a company will do, and what it has entered by now.
 pub(crate) struct Script<S> {
+    pub(crate) first: Day,
     pub(crate) today: Day,
     counted: usize,
     steps: Vec<Step>,
@@ -78,8 +81,8 @@ pub(crate) struct Script<S> {
 }
 
 impl<S> Script<S> {
-    pub(crate) fn until(today: Day) -> Self {
-        Self { today, counted: 0, steps: Vec::new(), agenda: BTreeMap::new() }
+    pub(crate) fn between(first: Day, today: Day) -> Self {
+        Self { first, today, counted: 0, steps: Vec::new(), agenda: BTreeMap::new() }
     }
 
     /// Enters a new record.
@@ -126,6 +129,13 @@ impl<S> Script<S> {
     /// Whether a day is of the last months: what is older is paid, but for a little that is talked about.
     pub(crate) fn is_fresh(&self, day: Day) -> bool {
         self.today.days_since(day) < FRESH
+    }
+
+    /// How much of today's trade there was on a day, in thousandths. Whoever begins sells little, and then more and more.
+    pub(crate) fn grown(&self, day: Day) -> i64 {
+        let span = self.today.plus_days(-FRESH).days_since(self.first);
+        let gone = day.days_since(self.first);
+        if gone >= span { 1_000 } else { 100 + 900 * gone * gone * gone / (span * span * span) }
     }
 
     /// What was put off to this day.

@@ -14,20 +14,24 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
 pub(crate) struct LogLevel(reload::Handle<EnvFilter, Registry>);
 
 impl LogLevel {
-    /// While somebody watches a bar go on, they are told of faults alone.
+    /// While somebody watches the bar of a demo, they are told of faults alone.
     pub(crate) fn hush(&self) {
-        drop(self.0.reload(EnvFilter::new("warn")));
+        self.filter(EnvFilter::new("warn"));
     }
 
     pub(crate) fn set(&self, level: &str) {
-        if let Err(error) = self.0.reload(filter(level)) {
+        self.filter(filter(level));
+    }
+
+    fn filter(&self, filter: EnvFilter) {
+        if let Err(error) = self.0.reload(filter) {
             tracing::warn!(%error, "the log level could not be changed");
         }
     }
 }
 
 /// The libraries speak at warn and above; the statements they run may hold what nobody should read. The log of security
-/// speaks always.
+/// speaks always, but while a demo is made before somebody's eyes.
 fn filter(level: &str) -> EnvFilter {
     let ours = [
         "duet",

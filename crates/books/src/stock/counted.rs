@@ -44,7 +44,7 @@ pub(crate) async fn adjusted(
 impl Cx<'_> {
     /// Whether stock of something that moved was adjusted on the day of that or later. It may say so where it was and is no
     /// more.
-    pub async fn adjusts_behind(&self, moved: &BTreeMap<RecordId, (Day, Option<Instant>)>) -> Result<bool> {
+    pub async fn is_adjusted_behind(&self, moved: &BTreeMap<RecordId, (Day, Option<Instant>)>) -> Result<bool> {
         let items = moved.keys().copied().collect();
         let adjusted = self.desk()?.adjusted(&self.db, self.business_id()?, &items).await?;
         Ok(moved

@@ -32,17 +32,7 @@ pub(crate) struct Scale {
     pub(crate) suppliers: usize,
 }
 
-/// For how many days something is fresh: what is older is settled, and trade was not yet what it is today.
-pub(crate) const FRESH: i64 = 100;
-
-/// How much of today's trade there was on a day, in thousandths. Whoever begins sells little, and then more and more.
-pub(crate) fn grown(first: Day, day: Day, today: Day) -> i64 {
-    let span = today.plus_days(-FRESH).days_since(first);
-    let gone = day.days_since(first);
-    if gone >= span { 1_000 } else { 100 + 900 * gone * gone * gone / (span * span * span) }
-}
-
-/// What somebody is paid by a house that has grown so far: so much to begin with, and the rest with its trade. In whole tens.
+/// What is paid by a house that has grown so far, in cents: so much to begin with, and the rest with its trade. In whole tens.
 pub(crate) fn pay(grown: i64, (least, more): (i64, i64)) -> i64 {
     (least + more * grown / 1_000) / 1_000 * 1_000
 }

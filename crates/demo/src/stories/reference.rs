@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 pub(super) struct Reference {
     script: Script<Self>,
-    first: Day,
     begun: bool,
 }
 
 impl Reference {
     pub(super) fn new(today: Day) -> Self {
         let first = Day::new(2025, 9, 1).map_or(today, |day| day.min(today));
-        Self { script: Script::until(today), first, begun: false }
+        Self { script: Script::between(first, today), begun: false }
     }
 
     fn masters(&mut self) {
-        let (script, first) = (&mut self.script, self.first);
+        let first = self.script.first;
+        let script = &mut self.script;
         for (key, code, name, kind) in [
             (BANK, "1015", "Current account, Hafenbank", "bank"),
             (TILL, "1005", "Till in the shop", "cash"),
@@ -72,6 +72,6 @@ impl Story for Reference {
     }
 
     fn place(&self) -> (Day, Day, Day) {
-        (self.first, self.script.today, self.script.today)
+        (self.script.first, self.script.today, self.script.today)
     }
 }

@@ -1,6 +1,6 @@
 //! A corner shop: what walks in pays at once, prices include the tax, and a wholesaler comes every week.
 
-use super::{Scale, Story, grown, pay};
+use super::{Scale, Story, pay};
 use crate::calendar::{is_sunday, months_before, workday_from};
 use crate::chance::Chance;
 use crate::script::{Made, Script, Step, account, money, settling};
@@ -21,7 +21,6 @@ pub(super) struct Shop {
     script: Script<Self>,
     chance: Chance,
     scale: Scale,
-    first: Day,
     day: Day,
     begun: bool,
     goods: Vec<(Value, i64)>,
@@ -40,10 +39,9 @@ impl Shop {
         let first = months_before(today, scale.months);
         let nothing = || Value::Null;
         Self {
-            script: Script::until(today),
+            script: Script::between(first, today),
             chance: Chance::of(seed),
             scale,
-            first,
             day: first,
             begun: false,
             goods: Vec::new(),
@@ -87,9 +85,9 @@ impl Shop {
             opening.push(json!({"itemId": id, "quantityDelta": week * 2, "unitCost": money(*cost)}));
             self.goods.push((id, week * 2));
         }
-        let body = json!({"date": self.first, "reason": "What there was before", "accountId": account("3900"), "lines": opening});
+        let body = json!({"date": script.first, "reason": "What there was before", "accountId": account("3900"), "lines": opening});
         script.make("stockAdjustmentsCreate", body);
-        let body = json!({"date": self.first, "kind": "opening", "narration": "What there was before", "lines": [
+        let body = json!({"date": script.first, "kind": "opening", "narration": "What there was before", "lines": [
             {"accountId": account("1010"), "debit": "14500.00"}, {"accountId": account("1000"), "debit": "400.00"},
             {"accountId": account("3000"), "credit": "14900.00"}
         ]});
@@ -186,7 +184,7 @@ impl Shop {
             }
             16 => self.school(day),
             24 => {
-                let wages = money(pay(grown(self.first, day, self.script.today), (9_000, 81_000)));
+                let wages = money(pay(self.script.grown(day), (9_000, 81_000)));
                 let body = json!({"date": day, "narration": "Wages", "lines": [
                     {"accountId": account("6100"), "debit": wages}, {"accountId": account("1010"), "credit": wages}
                 ]});
@@ -222,7 +220,7 @@ impl Story for Shop {
             if day.number() % 7 == 5 {
                 self.delivery(day);
             }
-            let expected = u64::try_from(self.scale.sales * grown(self.first, day, today) / 26).unwrap_or(0);
+            let expected = u64::try_from(self.scale.sales * self.script.grown(day) / 26).unwrap_or(0);
             let many = expected / 1_000 + u64::from(self.chance.below(1_000) < expected % 1_000);
             for _ in 0..many {
                 self.slip(day);
@@ -233,6 +231,6 @@ impl Story for Shop {
     }
 
     fn place(&self) -> (Day, Day, Day) {
-        (self.first, self.day, self.script.today)
+        (self.script.first, self.day, self.script.today)
     }
 }

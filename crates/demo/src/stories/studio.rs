@@ -2,7 +2,7 @@
 //! who pay in other currencies. Its last year is closed.
 
 use super::trader::rate_text;
-use super::{Scale, Story, grown, house, pay};
+use super::{Scale, Story, house, pay};
 use crate::calendar::{is_workday, months_before, workday_from};
 use crate::chance::{Chance, Pack};
 use crate::script::{Made, Script, Step, account, money, settling};
@@ -35,7 +35,6 @@ pub(super) struct Studio {
     script: Script<Self>,
     chance: Chance,
     scale: Scale,
-    first: Day,
     day: Day,
     begun: bool,
     clients: Vec<(Value, &'static str, i64)>,
@@ -62,11 +61,10 @@ impl Studio {
         let nothing = || Value::Null;
         let mut chance = Chance::of(seed);
         Self {
-            script: Script::until(today),
-            invoices: Pack::shuffled(&mut chance),
+            script: Script::between(first, today),
+            invoices: Pack::cut(&mut chance),
             chance,
             scale,
-            first,
             day: first,
             begun: false,
             clients: Vec::new(),
@@ -127,7 +125,7 @@ impl Studio {
         self.days = service("Day of design and development", "DAY", "day", 72_000);
         self.training = service("Training", "TRAIN", "day", 95_000);
         let line = |account: Value, side: &str, cents: i64| json!({"accountId": account, side: money(cents)});
-        let body = json!({"date": self.first, "kind": "opening", "narration": "What there was before", "lines": [
+        let body = json!({"date": script.first, "kind": "opening", "narration": "What there was before", "lines": [
             line(self.bank.clone(), "debit", 3_150_000), line(account("1600"), "debit", 1_240_000), line(account("3000"), "credit", 4_390_000)
         ]});
         script.make("journalsCreate", body);
@@ -256,10 +254,10 @@ impl Studio {
                 }
             }
             // It comes late, for the month before.
-            9 if day.first_of_month() > self.first => {
+            9 if day.first_of_month() > self.script.first => {
                 let freelancer = self.freelancer.clone();
-                let days = self.chance.between(14, 36) * 10_000;
-                let cents = pay(grown(self.first, day, self.script.today), (days * 3 / 10, days * 7 / 10));
+                let asked = self.chance.between(14, 36) * 10_000;
+                let cents = pay(self.script.grown(day), (asked * 3 / 10, asked * 7 / 10));
                 self.bill(day, freelancer, ("5300", "Development", cents), day.first_of_month().previous());
             }
             15 => {
@@ -274,7 +272,7 @@ impl Studio {
                 self.script.make("contraEntriesCreate", body);
             }
             27 => {
-                let salaries = money(pay(grown(self.first, day, self.script.today), (250_000, 1_400_000)));
+                let salaries = money(pay(self.script.grown(day), (250_000, 1_400_000)));
                 let body = json!({"date": day, "narration": "Salaries", "lines": [
                     {"accountId": account("6100"), "debit": salaries}, {"accountId": self.bank, "credit": salaries}
                 ]});
@@ -307,7 +305,7 @@ impl Studio {
             }
         }
         let Some(this_year) = Day::new(today.year(), 1, 1) else { return };
-        let mut year = Day::new(self.first.year(), 1, 1).unwrap_or(this_year);
+        let mut year = Day::new(self.script.first.year(), 1, 1).unwrap_or(this_year);
         let mut closed = None;
         while year <= today {
             let end = year.plus_months(12).previous();
@@ -340,7 +338,7 @@ impl Story for Studio {
             what(self, day);
         }
         if is_workday(day) {
-            let expected = u64::try_from(self.scale.sales * grown(self.first, day, today) / 21).unwrap_or(0);
+            let expected = u64::try_from(self.scale.sales * self.script.grown(day) / 21).unwrap_or(0);
             let mut many = expected / 1_000 + u64::from(self.chance.below(1_000) < expected % 1_000);
             while many > 0 {
                 if self.chance.happens(35) {
@@ -359,6 +357,6 @@ impl Story for Studio {
     }
 
     fn place(&self) -> (Day, Day, Day) {
-        (self.first, self.day, self.script.today)
+        (self.script.first, self.day, self.script.today)
     }
 }

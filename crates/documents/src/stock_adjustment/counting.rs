@@ -164,7 +164,7 @@ pub async fn recount(cx: &Cx<'_>) -> Result<()> {
 }
 
 async fn anew(cx: &Cx<'_>, shifted: Shifted) -> Result<()> {
-    if !cx.adjusts_behind(&shifted).await? {
+    if !cx.is_adjusted_behind(&shifted).await? {
         return Ok(());
     }
     if !cx.awaits(DocumentKind::StockAdjustment)? && behind(cx, &shifted).await?.is_empty() {

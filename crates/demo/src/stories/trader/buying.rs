@@ -16,8 +16,8 @@ impl Trader {
             let lot = good.lot;
             self.goods[place].on_order += lot;
             // Prices rise, slowly and not evenly.
-            let months = (day.year() - self.first.year()) * 12 + i32::try_from(day.month()).unwrap_or(1)
-                - i32::try_from(self.first.month()).unwrap_or(1);
+            let months = (day.year() - self.script.first.year()) * 12 + i32::try_from(day.month()).unwrap_or(1)
+                - i32::try_from(self.script.first.month()).unwrap_or(1);
             let cost = self.goods[place].cost * (1_000 + i64::from(months) * 4 + self.chance.between(-15, 15)) / 1_000;
             let among = self.suppliers.len() / SUPPLIERS.len();
             let supplier = self.goods[place].supplier + SUPPLIERS.len() * self.chance.place(among.max(1));

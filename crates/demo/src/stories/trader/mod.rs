@@ -5,7 +5,7 @@ mod buying;
 mod months;
 mod selling;
 
-use super::{Scale, Story, grown, house};
+use super::{Scale, Story, house};
 use crate::calendar::{is_workday, months_before};
 use crate::chance::{Chance, Pack};
 use crate::script::{Script, Step, account, money};
@@ -53,7 +53,6 @@ pub(super) struct Trader {
     script: Script<Self>,
     chance: Chance,
     scale: Scale,
-    first: Day,
     day: Day,
     begun: bool,
     customers: Vec<Customer>,
@@ -139,12 +138,11 @@ impl Trader {
         let first = months_before(today, scale.months);
         let mut chance = Chance::of(seed);
         Self {
-            script: Script::until(today),
-            invoices: Pack::shuffled(&mut chance),
-            from_suppliers: Pack::shuffled(&mut chance),
+            script: Script::between(first, today),
+            invoices: Pack::cut(&mut chance),
+            from_suppliers: Pack::cut(&mut chance),
             chance,
             scale,
-            first,
             day: first,
             begun: false,
             customers: Vec::new(),
@@ -275,7 +273,7 @@ impl Trader {
 
     /// What there was before the story begins.
     fn opening(&mut self) {
-        let day = self.first;
+        let day = self.script.first;
         let lines: Vec<Value> = self
             .goods
             .iter()
@@ -317,7 +315,7 @@ impl Story for Trader {
         if is_workday(day) {
             self.reorder(day);
             let season = SEASON[usize::try_from(day.month() - 1).unwrap_or(0)];
-            let expected = self.scale.sales * season * grown(self.first, day, today) / 2_100;
+            let expected = self.scale.sales * season * self.script.grown(day) / 2_100;
             let many =
                 expected / 1_000 + i64::from(self.chance.below(1_000) < u64::try_from(expected % 1_000).unwrap_or(0));
             for _ in 0..many {
@@ -332,6 +330,6 @@ impl Story for Trader {
     }
 
     fn place(&self) -> (Day, Day, Day) {
-        (self.first, self.day, self.script.today)
+        (self.script.first, self.day, self.script.today)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Trader, rate_text};
 use crate::calendar::workday_from;
 use crate::script::{account, money};
-use crate::stories::{grown, pay, rates};
+use crate::stories::{pay, rates};
 use ledger_core::day::Day;
 use serde_json::json;
 
@@ -74,7 +74,7 @@ impl Trader {
     /// A bill of the month before, which comes when its month is over.
     fn late_bill(&mut self, day: Day) {
         let dated = day.first_of_month().previous();
-        if dated < self.first {
+        if dated < self.script.first {
             return;
         }
         self.bills += 1;
@@ -90,7 +90,7 @@ impl Trader {
     }
 
     fn wages(&mut self, day: Day) {
-        let wages = pay(grown(self.first, day, self.script.today), (30_000, 230_000));
+        let wages = pay(self.script.grown(day), (30_000, 230_000));
         let withheld = wages * 26 / 100;
         let body = json!({"date": day, "narration": "Wages", "lines": [
             {"accountId": account("6100"), "debit": money(wages)}, {"accountId": account("2600"), "credit": money(withheld)},

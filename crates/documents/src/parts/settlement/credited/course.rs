@@ -37,12 +37,11 @@ impl Course {
             }
             posted = added(posted, by).map_err(super::too_large)?;
             let last = there.next_back();
-            let is_unsaid = !said_on.contains(&day) && !sown(Fault::UnsaidForAnotherDay);
+            let is_unsaid = !said_on.contains(&day) && (said.is_none() || !sown(Fault::UnsaidForAnotherDay));
             let fact = match (last, said) {
                 // Taken back on its own day it counts for the day that it counted for.
                 (Some((at, fact)), _) if *at == day && is_unsaid => fact.clone(),
                 (_, Some(fact)) => fact.clone(),
-                (Some((at, fact)), None) if *at == day => fact.clone(),
                 (Some((_, fact)), None) => TaxFact { date: Ord::max(day, fact.date), ..fact.clone() },
                 (None, None) => continue,
             };
