@@ -59,6 +59,7 @@ modules![
     "german-reports.js",
     "german-story.js",
     "german.js",
+    "heads.js",
     "home.js",
     "keys.js",
     "list.js",

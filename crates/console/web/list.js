@@ -6,6 +6,7 @@ import { h, later, replace } from "./dom.js";
 import { explain, fault } from "./dialog.js";
 import { date, money } from "./format.js";
 import { may, noun } from "./frame.js";
+import { headed } from "./heads.js";
 import { cell, empty, heading, isFigure, waiting } from "./parts.js";
 import { picker } from "./picker.js";
 import { EMPTY, RESOURCES, leadsTo } from "./resources.js";
@@ -226,17 +227,14 @@ export async function listView(main, segment) {
       );
       return element;
     };
-    return h(
-      "div",
-      { class: "scroll" },
-      h(
-        "table",
-        { class: "list" },
-        h("caption", { class: "unseen" }, title),
-        h("thead", {}, h("tr", {}, columns.map(head))),
-        h("tbody", {}, page.items.map(row)),
-      ),
+    const table = h(
+      "table",
+      { class: "list" },
+      h("caption", { class: "unseen" }, title),
+      h("thead", {}, h("tr", {}, columns.map(head))),
+      h("tbody", {}, page.items.map(row)),
     );
+    return headed(h("div", { class: "scroll" }, table));
   };
   const pager = (page) => {
     const at = Number(state.page);

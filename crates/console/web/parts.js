@@ -4,6 +4,7 @@ import { unitBeside } from "./currencies.js";
 import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
 import { figure, money, shown } from "./format.js";
+import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
 import { path } from "./route.js";
@@ -194,26 +195,16 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
         );
       }),
     );
-  return h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      { class: "list" },
-      h("caption", { class: "unseen" }, caption),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          columns.map((name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name, segment))),
-        ),
-      ),
-      h("tbody", {}, rows.map(row)),
-      foot,
-    ),
+  const head = (name) => h("th", { scope: "col", class: figures.has(name) ? "figure" : null }, label(name, segment));
+  const made = h(
+    "table",
+    { class: "list" },
+    h("caption", { class: "unseen" }, caption),
+    h("thead", {}, h("tr", {}, columns.map(head))),
+    h("tbody", {}, rows.map(row)),
+    foot,
   );
+  return headed(h("div", { class: "scroll" }, made));
 }
 
 /** Debit and credit, each account a way into the ledger. Debits come first, as they are written everywhere. */

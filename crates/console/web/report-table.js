@@ -4,6 +4,7 @@ import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
 import { date, figure, shown, time } from "./format.js";
 import { business } from "./frame.js";
+import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { columnName, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
@@ -152,33 +153,31 @@ export function drawn(whole) {
     for (const child of row.children ?? []) add(child, level + 1);
   };
   for (const row of report.rows) add(row, 0);
-  return h(
-    "div",
-    // What is wider than the window is moved by itself, also by who has no mouse.
-    { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) },
+  const table = h(
+    "table",
+    { class: report.columns.length > WIDE ? "report is-wide" : "report" },
     h(
-      "table",
-      { class: report.columns.length > WIDE ? "report is-wide" : "report" },
-      h(
-        "caption",
-        {},
-        h("strong", {}, business()?.name),
-        " ",
-        h("span", {}, t(report.title)),
-        h("span", { class: "quiet" }, said(report)),
-      ),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
-          report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
-        ),
-      ),
-      h("tbody", {}, rows),
-      results(report),
+      "caption",
+      {},
+      h("strong", {}, business()?.name),
+      " ",
+      h("span", {}, t(report.title)),
+      h("span", { class: "quiet" }, said(report)),
     ),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
+        report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
+      ),
+    ),
+    h("tbody", {}, rows),
+    results(report),
   );
+  // What is wider than the window is moved by itself, also by who has no mouse.
+  const place = { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) };
+  return headed(h("div", place, table));
 }

@@ -7,6 +7,7 @@ import { fault, tell } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { time, today } from "./format.js";
 import { may, noun } from "./frame.js";
+import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { empty, heading, section, table, waiting } from "./parts.js";
 import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
@@ -130,6 +131,14 @@ export async function eventsView(main) {
     );
   };
   const heads = [label("sequence"), label("at"), t("Event"), t("Record"), t("Who"), label("dialect")];
+  const log = () =>
+    h(
+      "table",
+      { class: "list" },
+      h("caption", { class: "unseen" }, t("Events")),
+      h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))),
+      h("tbody", {}, told.items.toReversed().map(row)),
+    );
   replace(
     main,
     heading(t("Events"), {
@@ -139,21 +148,7 @@ export async function eventsView(main) {
     }),
     told.items.length === 0
       ? empty(t("Nothing has happened yet. Whatever is written from now on stands here."))
-      : h(
-          "div",
-          { class: "results" },
-          h(
-            "div",
-            { class: "scroll" },
-            h(
-              "table",
-              { class: "list" },
-              h("caption", { class: "unseen" }, t("Events")),
-              h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))),
-              h("tbody", {}, told.items.toReversed().map(row)),
-            ),
-          ),
-        ),
+      : h("div", { class: "results" }, headed(h("div", { class: "scroll" }, log()))),
   );
 }
 
