@@ -218,7 +218,7 @@ export async function listView(main, segment) {
             at === 0 ? "th" : "td",
             {
               scope: at === 0 ? "row" : null,
-              class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
+              class: figures.has(name) ? "figure" : name === "number" || /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
               "data-label": label(name, segment),
             },
             isTitle ? h("a", { href: leads }, inner === "" ? (record.name ?? t("(no number)")) : inner) : inner,
