@@ -94,6 +94,7 @@ export const NAMES = {
   billedQuantity: "Berechnet",
   billingAddress: "Rechnungsanschrift",
   blocked: "Gesperrt",
+  bucket: "Altersstufe",
   buckets: "Altersstufen",
   carrier: "Spediteur",
   cashFlowSection: "Kapitalflussrechnung",

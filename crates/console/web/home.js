@@ -64,9 +64,9 @@ function late({ report, ages, credits }) {
 
 function aging(kind, { report, ages: parts, credits }) {
   if (!report.rows.some((one) => one.key === "total")) return empty(t("Nothing open"));
-  const href = withQuery(path("reports", `${kind}-aging-detail`), { asOf: today() });
-  const points = parts.map(({ column, value }) => ({ name: t(column.label), value, href }));
-  if (!credits.isZero) points.push({ name: t("Unused credits"), value: credits, href });
+  const leads = (bucket) => withQuery(path("reports", `${kind}-aging-detail`), { asOf: today(), bucket });
+  const points = parts.map(({ column, value }) => ({ name: t(column.label), value, href: leads(column.key) }));
+  if (!credits.isZero) points.push({ name: t("Unused credits"), value: credits, href: leads(null) });
   return ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
 }
 

@@ -6,10 +6,18 @@ import { date, figure, shown, time } from "./format.js";
 import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
-import { columnName, spokenCell, translated, words } from "./report-words.js";
+import { columnName, isAge, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
-import { path, withQuery } from "./route.js";
+import { here, path, withQuery } from "./route.js";
 import { t } from "./texts.js";
+
+/** What is owed by age leads to its documents: of one party, of one age, or of all, asked for as the report was. */
+function leadsToDocuments(row, report, column) {
+  const asked = { ...here().query, date: null, asOf: report.parameters.asOf, bucket: column?.key };
+  return withQuery(path("reports", `${report.report}-detail`), row.partyId ? { ...asked, partyId: row.partyId } : asked);
+}
+
+const isByAge = (report) => /aging$/.test(report.report);
 
 /** Where a row's name leads, and where a figure of it: report, account, entry, document. */
 function leads(row, report, column) {
@@ -17,15 +25,18 @@ function leads(row, report, column) {
   const { from, to, asOf, knownAt } = report.parameters;
   const days = { from: column?.from ?? from ?? null, to: column?.to ?? to ?? asOf ?? null, knownAt };
   if (row.accountId) return withQuery(path("reports", "general-ledger"), { accountId: row.accountId, ...days });
-  if (row.partyId)
-    return /aging$/.test(report.report)
-      ? withQuery(path("reports", `${report.report}-detail`), { partyId: row.partyId, asOf: asOf ?? to })
-      : path("parties", row.partyId);
+  if (row.partyId) return isByAge(report) ? leadsToDocuments(row, report, null) : path("parties", row.partyId);
   if (row.itemId)
     return /^stock/.test(report.report) && report.report !== "stock-ledger"
       ? withQuery(path("reports", "stock-ledger"), { itemId: row.itemId, ...days })
       : path("items", row.itemId);
   return null;
+}
+
+/** A figure leads to what it is the sum of, where a report has that. */
+function figureLeads(row, report, column, one) {
+  if (isByAge(report)) return isAge(column.key) && !one.isZero ? leadsToDocuments(row, report, column) : null;
+  return (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
 }
 
 /** Rows that stand for themselves, and sum up nothing. */
@@ -39,7 +50,7 @@ function value(row, at, report, isFigure) {
   if (isDecimal(one) && one.isZero && /(debit|credit)$/i.test(column.key) && SINGLE.includes(row.type)) return "";
   if (isDecimal(one)) {
     const text = figure(one);
-    const address = (row.type === "account" || row.accountId) && column.to ? leads(row, report, column) : null;
+    const address = figureLeads(row, report, column, one);
     return address ? h("a", { class: "drill", href: address }, text) : text;
   }
   if (report.report === "audit-trail" && column.key === "user") return linkTo("users", one);

@@ -30,6 +30,12 @@ export function words(text) {
   return t(pattern, given);
 }
 
+/** Whether something is the key of an age, such as `current`, `1-30` or `91+`. */
+export const isAge = (key) => /^(current|\d+-\d+|\d+\+)$/.test(key);
+/** An age as its column is headed. */
+export const age = (key) =>
+  key === "current" ? t("Not yet due") : words(key.endsWith("+") ? `${key.slice(0, -1)} days or more` : `${key.replace("-", " to ")} days`);
+
 const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
 /** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
 export function translated(row) {

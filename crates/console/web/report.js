@@ -9,7 +9,7 @@ import { picker } from "./picker.js";
 import { refusal, refused } from "./refusals.js";
 import { saveReport } from "./report-csv.js";
 import { drawn, said } from "./report-table.js";
-import { first, words } from "./report-words.js";
+import { age, first, isAge, words } from "./report-words.js";
 import { leadsTo } from "./resources.js";
 import { here, note, path } from "./route.js";
 import { about, label, t, word } from "./texts.js";
@@ -82,8 +82,15 @@ function periods() {
 const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
 
 /** What most people ask for stands first; the rest is folded away. */
-const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "compareWith", "groupBy"];
+const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "compareWith", "groupBy"];
 const rank = ({ name, required }) => (required ? -1 : (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1));
+
+/** What can be chosen for a parameter, in a word. */
+function choice(value, name) {
+  if (value === "true") return t("Yes");
+  if (value === "false") return t("No");
+  return name === "bucket" && isAge(value) ? age(value) : word(value, name, "reports");
+}
 
 function asking(offer, state, run) {
   const fields = new Map();
@@ -104,7 +111,7 @@ function asking(offer, state, run) {
           h(
             "option",
             { value: one, selected: one === state[name] },
-            one === "true" ? t("Yes") : one === "false" ? t("No") : word(one, name, "reports"),
+            choice(one, name),
           ),
         ),
       );

@@ -94,6 +94,7 @@ const ENGLISH = {
   returnedQuantity: "Returned",
   apiKeys: "API keys",
   apiKey: "API key",
+  bucket: "Age",
   buckets: "Ages",
   receivableBalance: "Owed to us",
   payableBalance: "Owed by us",
