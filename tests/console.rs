@@ -189,6 +189,20 @@ fn who_signs_in_sees_how_the_company_stands() {
     assert_eq!(browser.run("return sessionStorage.getItem('duet.session')"), Value::Null);
 }
 
+/// Who is signed in to the console compares without signing in once more, and signs out where they signed in.
+#[test]
+fn the_page_that_compares_knows_who_is_signed_in() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    browser.open(&format!("http://{}/compare", server.address));
+    browser.wait("!document.querySelector('#request').hidden");
+    assert_eq!(browser.run("return document.querySelector('#who').textContent"), DEMO_EMAIL);
+    assert_eq!(browser.run("return document.querySelector('#own').hidden"), true);
+    assert_eq!(browser.run("return sessionStorage.getItem('duet-compare-token')"), Value::Null);
+    desk.is_quiet(&[]);
+}
+
 #[test]
 fn an_order_becomes_a_receipt() {
     let server = Server::demo();

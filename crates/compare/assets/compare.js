@@ -4,7 +4,8 @@
 const $ = (id) => document.getElementById(id);
 const API = '/compare/api/';
 const SAVED = 'duet-compare-saved';
-const state = { token: sessionStorage.getItem('duet-compare-token'), operations: [], sides: [] };
+const KEPT = 'duet-compare-token';
+const state = { token: null, operations: [], sides: [] };
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -28,9 +29,9 @@ async function ask(path, body) {
   }
   const said = await answer.json();
   if (answer.ok) return said;
-  if (answer.status === 401 && path !== 'sign-in') signOut('Your session has ended; sign in again.');
+  if (answer.status === 401 && path !== 'sign-in' && path !== 'about') signOut(ENDED);
   const fields = Object.entries(said.errors || {}).map(([field, messages]) => field + ' ' + messages.join(', '));
-  throw new Error([said.title, ...fields].join(': '));
+  throw Object.assign(new Error([said.title, ...fields].join(': ')), { status: answer.status });
 }
 
 function trouble(id, error) {
@@ -40,6 +41,29 @@ function trouble(id, error) {
 
 // Signing in and out
 
+const ENDED = 'Your session has ended; sign in again.';
+
+// Who is signed in to the console in this tab is so here as well; the session ends there.
+function ofConsole() {
+  try { return JSON.parse(sessionStorage.getItem('duet.session')).token || null; } catch (error) { return null; }
+}
+
+// By the console's session, else by the one that was begun here.
+async function begin() {
+  let why = null;
+  for (const token of [ofConsole(), sessionStorage.getItem(KEPT)].filter(Boolean)) {
+    state.token = token;
+    try {
+      return await enter();
+    } catch (error) {
+      why = error.status === 401 ? ENDED : error;
+    }
+  }
+  state.token = null;
+  show();
+  trouble('sign-in-trouble', why);
+}
+
 async function signIn(event) {
   event.preventDefault();
   trouble('sign-in-trouble');
@@ -47,7 +71,7 @@ async function signIn(event) {
     const body = { login: $('login').value, password: $('password').value };
     if ($('totp').value) body.totpCode = $('totp').value;
     state.token = (await ask('sign-in', body)).token;
-    sessionStorage.setItem('duet-compare-token', state.token);
+    sessionStorage.setItem(KEPT, state.token);
     $('password').value = $('totp').value = '';
     await enter();
   } catch (error) {
@@ -59,7 +83,7 @@ function signOut(why) {
   // The session ends with it, whoever may have seen the token.
   if (state.token && !why) ask('sign-out').catch(() => {});
   state.token = null;
-  sessionStorage.removeItem('duet-compare-token');
+  sessionStorage.removeItem(KEPT);
   show();
   trouble('sign-in-trouble', why);
 }
@@ -88,6 +112,7 @@ function show() {
   const panel = ['#list', '#translate'].includes(location.hash) ? location.hash.slice(1) : 'request';
   $('sign-in').hidden = signedIn;
   $('session').hidden = $('tabs').hidden = !signedIn;
+  $('own').hidden = state.token === ofConsole();
   for (const name of ['request', 'list', 'translate']) {
     $(name).hidden = !signedIn || name !== panel;
     const link = document.querySelector(`#tabs a[href="#${name}"]`);
@@ -459,5 +484,4 @@ addEventListener('hashchange', () => {
   const first = { '#list': 'run-all', '#translate': 'source' }[location.hash] || 'operation';
   if (state.token) $(first).focus();
 });
-if (state.token) enter().catch(() => signOut());
-else show();
+begin();
