@@ -1,5 +1,4 @@
-// The compare page. Everything that is shown is put in as text; the server does the comparing.
-'use strict';
+// The compare page, behind its German. Everything that is shown is put in as text; the server does the comparing.
 
 const $ = (id) => document.getElementById(id);
 const API = '/compare/api/';
@@ -25,7 +24,7 @@ async function ask(path, body) {
   try {
     answer = await fetch(API + path, { method: 'POST', headers, body: JSON.stringify(body || {}) });
   } catch (error) {
-    throw new Error('the server does not answer');
+    throw new Error(t('the server does not answer'));
   }
   const said = await answer.json();
   if (answer.ok) return said;
@@ -41,7 +40,7 @@ function trouble(id, error) {
 
 // Signing in and out
 
-const ENDED = 'Your session has ended; sign in again.';
+const ENDED = t('Your session has ended; sign in again.');
 
 // Who is signed in to the console in this tab is so here as well; the session ends there.
 function ofConsole() {
@@ -88,10 +87,13 @@ function signOut(why) {
   trouble('sign-in-trouble', why);
 }
 
+// `Dialect A` in the reader's language.
+const named = (name) => (name.startsWith('Dialect ') ? t('Dialect {letter}', { letter: name.slice('Dialect '.length) }) : name);
+
 async function enter() {
   const about = await ask('about');
   state.operations = about.operations;
-  state.sides = about.sides;
+  state.sides = about.sides.map((one) => ({ ...one, name: named(one.name) }));
   // Two sides are both asked; of more, two are chosen.
   for (const [index, id] of ['left', 'right'].entries()) {
     $(id).replaceChildren(...state.sides.map((one, place) => make('option', { value: place, selected: place === index }, one.name)));
@@ -133,10 +135,10 @@ const operation = () => state.operations.find((one) => one.id === $('operation')
 function choose(id, request) {
   $('operation').value = id;
   const known = operation();
-  trouble('form-trouble', known ? null : 'There is no operation ' + id);
+  trouble('form-trouble', known ? null : t('There is no operation {name}', { name: id }));
   if (!known) return;
   request = request || {};
-  $('about').textContent = `${known.summary}. ${known.writes ? 'Rehearsed: nothing is kept.' : 'Reads.'}`;
+  $('about').textContent = `${known.summary}. ${known.writes ? t('Rehearsed: nothing is kept.') : t('Reads.')}`;
   $('id-field').hidden = !known.record;
   $('id').value = request.id || '';
   $('records').replaceChildren();
@@ -151,7 +153,7 @@ function choose(id, request) {
     const list = 'values-' + one.name;
     return make('label', { title: one.description }, make('span', {}, one.name),
       make('input', { 'data-query': one.name, value: value || '', list: one.values.length ? list : null,
-        placeholder: one.required ? 'required' : null, autocomplete: 'off' }),
+        placeholder: one.required ? t('required') : null, autocomplete: 'off' }),
       one.values.length ? make('datalist', { id: list }, one.values.map((word) => make('option', { value: word }))) : null);
   }));
   $('query-field').hidden = parameters.length === 0;
@@ -199,7 +201,7 @@ async function offerRecords(known) {
 
 function request() {
   const known = operation();
-  if (!known) throw new Error('Choose an operation');
+  if (!known) throw new Error(t('Choose an operation'));
   const said = { operation: known.id };
   if (known.company) said.business = $('business').value;
   if (known.record) said.id = $('id').value.trim();
@@ -209,7 +211,7 @@ function request() {
   const headers = {};
   for (const line of $('headers').value.split('\n').filter((line) => line.trim())) {
     const colon = line.indexOf(':');
-    if (colon < 1) throw new Error(`"${line}" is no header: write Name: value`);
+    if (colon < 1) throw new Error(t('"{line}" is no header: write Name: value', { line }));
     headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim();
   }
   if (Object.keys(headers).length) said.headers = headers;
@@ -221,7 +223,7 @@ function request() {
 async function send() {
   trouble('form-trouble');
   $('send').disabled = true;
-  $('send').textContent = 'Asking both…';
+  $('send').textContent = t('Asking both…');
   try {
     const said = request();
     draw(await ask('run' + between(), said), $('result'));
@@ -229,32 +231,34 @@ async function send() {
     trouble('form-trouble', error);
   } finally {
     $('send').disabled = false;
-    $('send').textContent = 'Ask both';
+    $('send').textContent = t('Ask both');
   }
 }
 
 // What came of it
 
-const WORDS = { equal: 'Equal', declared: 'Equal but for declared differences', different: 'Different' };
-const KINDS = { unanswered: 'not answered', status: 'status', onlyLeft: 'only on the left', onlyRight: 'only on the right', type: 'type', value: 'value', order: 'the same records in another order', repeated: 'how often it was done', format: 'format of a number', form: 'wrapping', document: 'not as its document says' };
+const WORDS = { equal: t('Equal'), declared: t('Equal but for declared differences'), different: t('Different') };
+const KINDS = { unanswered: t('not answered'), status: t('status'), onlyLeft: t('only on the left'), onlyRight: t('only on the right'), type: t('type'), value: t('value'), order: t('the same records in another order'), repeated: t('how often it was done'), format: t('format of a number'), form: t('wrapping'), document: t('not as its document says') };
 const badge = (verdict) => make('span', { class: 'badge ' + verdict }, WORDS[verdict]);
 const text = (value) => {
   const words = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
   return words.length > 300 ? words.slice(0, 300) + '…' : words;
 };
 
+const told = (count) => (count === 0 ? t('status, body, errors and headers say the same') : count === 1 ? t('1 difference') : t('{count} differences', { count }));
+
 function draw(compared, where) {
   const differences = compared.differences;
   const status = compared.left.answer && compared.right.answer && compared.left.answer.status === compared.right.answer.status ? compared.left.answer.status : null;
   const summary = make('div', { class: 'verdict', id: 'verdict', 'data-verdict': compared.verdict, role: 'status' }, badge(compared.verdict),
-    make('span', {}, differences.length ? `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'}` : 'status, body, errors and headers say the same'),
-    status >= 400 ? make('span', {}, `refused alike with ${status}`) : null,
-    status < 400 && compared.left.request.method !== 'GET' ? make('span', { class: 'hint' }, 'each side rehearsed for itself: identifiers and moments that it made stand for each other') : null,
-    (compared.noise || []).length ? make('span', { class: 'hint' }, `moving by themselves, not counted: ${compared.noise.join(', ')}`) : null);
+    make('span', {}, told(differences.length)),
+    status >= 400 ? make('span', {}, t('refused alike with {status}', { status })) : null,
+    status < 400 && compared.left.request.method !== 'GET' ? make('span', { class: 'hint' }, t('each side rehearsed for itself: identifiers and moments that it made stand for each other')) : null,
+    (compared.noise || []).length ? make('span', { class: 'hint' }, t('moving by themselves, not counted: {names}', { names: compared.noise.join(', ') })) : null);
   const table = differences.length ? make('div', { class: 'wide' }, make('table', { class: 'differences' },
-    make('thead', {}, make('tr', {}, ['path', 'what', 'left', 'right', 'why'].map((name) => make('th', {}, name)))),
+    make('thead', {}, make('tr', {}, [t('path'), t('what'), t('left'), t('right'), t('why')].map((name) => make('th', {}, name)))),
     make('tbody', {}, differences.map((one) => make('tr', {}, make('td', {}, make('code', {}, one.path)), make('td', {}, KINDS[one.kind] || one.kind),
-      make('td', {}, make('code', {}, text(one.left))), make('td', {}, make('code', {}, text(one.right))), make('td', {}, one.reason || (one.follows ? 'follows from ' + one.follows : ''))))))) : null;
+      make('td', {}, make('code', {}, text(one.left))), make('td', {}, make('code', {}, text(one.right))), make('td', {}, one.reason || (one.follows ? t('follows from {path}', { path: one.follows }) : ''))))))) : null;
   where.replaceChildren(summary, ...(table ? [table] : []), make('div', { class: 'pair' }, side(0, compared.left, compared), side(1, compared.right, compared)));
   where.hidden = false;
 }
@@ -262,13 +266,13 @@ function draw(compared, where) {
 function side(place, exchange, compared) {
   const about = state.sides[chosen(place === 0 ? 'left' : 'right')];
   const answer = exchange.answer;
-  const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, exchange.curl) }, 'Copy as curl');
+  const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, exchange.curl) }, t('Copy as curl'));
   const milliseconds = answer ? (answer.micros / 1000).toFixed(1) + ' ms' : '';
   const fault = (name) => compared.differences.find((one) => one.path === 'headers.' + name || one.path.startsWith('headers.' + name + '.'));
   const line = make('h3', {}, about.name, answer ? make('span', { class: 'status' }, String(answer.status)) : null, make('small', {}, milliseconds), copy);
-  if (!answer) return make('section', { class: 'side' }, line, make('pre', {}, exchange.failed || 'not asked'));
+  if (!answer) return make('section', { class: 'side' }, line, make('pre', {}, exchange.failed || t('not asked')));
   return make('section', { class: 'side' }, line, make('pre', { class: 'request' }, `${exchange.request.method} ${exchange.request.target}`),
-    make('details', { open: answer.headers.some(([name]) => fault(name)) }, make('summary', { class: 'hint' }, 'Headers'),
+    make('details', { open: answer.headers.some(([name]) => fault(name)) }, make('summary', { class: 'hint' }, t('Headers')),
       make('pre', { class: 'body' }, answer.headers.map(([name, value]) => make('span', { class: 'line' + (fault(name) ? ' off' : '') }, `${name}: ${value}`)))),
     bodyOf(answer, about, place, compared));
 }
@@ -283,7 +287,7 @@ function places(wrapping, place) {
 // The body, a line for each member, with those marked that differ.
 function bodyOf(answer, about, place, compared) {
   let value;
-  try { value = JSON.parse(answer.body, exact); } catch (error) { return make('pre', { class: 'body' }, answer.body || '(no body)'); }
+  try { value = JSON.parse(answer.body, exact); } catch (error) { return make('pre', { class: 'body' }, answer.body || t('(no body)')); }
   const known = places(answer.status < 400 ? about.success : about.failure, '');
   const at = (path) => {
     const found = known.find(([place]) => !place || path === place || path.startsWith(place + '.') || path.startsWith(place + '['));
@@ -324,13 +328,13 @@ async function copied(button, words) {
   const before = button.textContent;
   try {
     await navigator.clipboard.writeText(words);
-    button.textContent = 'Copied';
+    button.textContent = t('Copied');
   } catch (error) {
     // Without the right to the clipboard: shown, and selected.
     const shown = make('pre', {}, words);
     button.closest('section, div').append(shown);
     getSelection().selectAllChildren(shown);
-    button.textContent = 'Selected below';
+    button.textContent = t('Selected below');
   }
   setTimeout(() => { button.textContent = before; }, 2000);
 }
@@ -348,7 +352,7 @@ function save() {
     said.name = $('name').value.trim() || operation().summary;
     keep([...saved(), said]);
     $('name').value = '';
-    $('saved').textContent = `Saved: ${saved().length} in the list`;
+    $('saved').textContent = t('Saved: {count} in the list', { count: saved().length });
   } catch (error) {
     trouble('form-trouble', error);
   }
@@ -362,8 +366,8 @@ function drawList() {
     make('td', {}, said.name || '', make('br'), make('code', {}, said.operation)),
     make('td', {}, verdicts.has(index) ? badge(verdicts.get(index).verdict) : ''),
     make('td', { class: 'quiet' }, verdicts.has(index) && verdicts.get(index).left.answer ? String(verdicts.get(index).left.answer.status) : ''),
-    make('td', {}, make('button', { type: 'button', class: 'small', onclick: () => open(said, index) }, 'Open'), ' ',
-      make('button', { type: 'button', class: 'small', 'aria-label': `Remove ${said.name || said.operation}`, onclick: () => { keep(list.filter((_, at) => at !== index)); verdicts.clear(); drawList(); } }, 'Remove')))));
+    make('td', {}, make('button', { type: 'button', class: 'small', onclick: () => open(said, index) }, t('Open')), ' ',
+      make('button', { type: 'button', class: 'small', 'aria-label': t('Remove {name}', { name: said.name || said.operation }), onclick: () => { keep(list.filter((_, at) => at !== index)); verdicts.clear(); drawList(); } }, t('Remove'))))));
 }
 
 function open(said, index) {
@@ -380,13 +384,13 @@ async function runAll() {
   const counts = { equal: 0, declared: 0, different: 0 };
   try {
     for (const [index, said] of list.entries()) {
-      $('batch').textContent = `Asking ${index + 1} of ${list.length}…`;
+      $('batch').textContent = t('Asking {number} of {count}…', { number: index + 1, count: list.length });
       const compared = await ask('run' + between(), said);
       verdicts.set(index, compared);
       counts[compared.verdict] += 1;
       drawList();
     }
-    $('batch').textContent = `${list.length} asked: ${counts.equal} equal, ${counts.declared} equal but for declared differences, ${counts.different} different`;
+    $('batch').textContent = t('{count} asked: {equal} equal, {declared} equal but for declared differences, {different} different', { count: list.length, ...counts });
     $('batch').dataset.different = counts.different;
   } catch (error) {
     trouble('list-trouble', error);
@@ -410,8 +414,8 @@ async function importList(event) {
     const lines = (await file.text()).split('\n').filter((line) => line.trim() && !line.trim().startsWith('#'));
     const read = lines.map((line, index) => {
       let said;
-      try { said = JSON.parse(line); } catch (error) { throw new Error(`line ${index + 1}: ${error.message}`); }
-      if (!state.operations.some((one) => one.id === said.operation)) throw new Error(`line ${index + 1}: there is no operation ${said.operation}`);
+      try { said = JSON.parse(line); } catch (error) { throw new Error(t('line {number}: {why}', { number: index + 1, why: error.message })); }
+      if (!state.operations.some((one) => one.id === said.operation)) throw new Error(t('line {number}: there is no operation {name}', { number: index + 1, name: said.operation }));
       return said;
     });
     keep([...saved(), ...read]);
@@ -430,13 +434,13 @@ async function translate() {
   trouble('translate-trouble');
   try {
     const { text, told } = await ask('translate', { text: $('source').value });
-    const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, text) }, 'Copy');
+    const copy = make('button', { type: 'button', class: 'small', onclick: () => copied(copy, text) }, t('Copy'));
     const said = told.map((one) => {
-      const attempt = one.neutral ? make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, 'Open it here') : null;
-      return make('div', { class: 'card' }, make('h3', {}, one.operation ? `Line ${one.line}: ${one.operation}, ${one.from} to ${one.to} ` : `Line ${one.line} `, attempt),
+      const attempt = one.neutral ? make('button', { type: 'button', class: 'small', onclick: () => { location.hash = '#request'; choose(one.operation, one.neutral); } }, t('Open it here')) : null;
+      return make('div', { class: 'card' }, make('h3', {}, one.operation ? t('Line {line}: {operation}, {from} to {to}', { ...one, from: named(one.from), to: named(one.to) }) : t('Line {line}', one), ' ', attempt),
         make('ul', { class: 'notes' }, one.warnings.map((note) => make('li', { class: 'trouble' }, coded(note))), one.notes.map((note) => make('li', {}, coded(note)))));
     });
-    $('translated').replaceChildren(make('div', { class: 'card' }, make('h3', {}, 'Translated ', copy), make('pre', { class: 'translation' }, text)), ...said);
+    $('translated').replaceChildren(make('div', { class: 'card' }, make('h3', {}, t('Translated'), ' ', copy), make('pre', { class: 'translation' }, text)), ...said);
   } catch (error) {
     $('translated').replaceChildren();
     trouble('translate-trouble', error);
@@ -484,4 +488,5 @@ addEventListener('hashchange', () => {
   const first = { '#list': 'run-all', '#translate': 'source' }[location.hash] || 'operation';
   if (state.token) $(first).focus();
 });
+speak();
 begin();

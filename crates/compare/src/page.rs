@@ -4,7 +4,8 @@ use crate::dialect::{CompanyIn, Dialect, LOGIN};
 use serde_json::{Value, json};
 
 pub const BODY: &str = include_str!("../assets/compare.html");
-pub const SCRIPT: &str = include_str!("../assets/compare.js");
+/// The German stands before what says it.
+pub const SCRIPT: &str = concat!(include_str!("../assets/compare-german.js"), include_str!("../assets/compare.js"));
 /// What is its own beside the style of all pages.
 pub const STYLE: &str = concat!(
     include_str!("../assets/served.css"),
@@ -49,4 +50,24 @@ pub fn operations(left: &Dialect, right: &Dialect) -> Value {
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the page says in English, it says in German.
+    #[test]
+    fn every_sentence_has_its_german() {
+        let german = include_str!("../assets/compare-german.js");
+        let is_told = |said: &str| {
+            [format!("\n  '{said}': '"), format!("\n  {said}: '")].iter().any(|entry| german.contains(entry.as_str()))
+        };
+        let parts: Vec<&str> = SCRIPT.split("t('").collect();
+        let calls = parts.windows(2).filter(|pair| !pair[0].ends_with(|before: char| before.is_alphanumeric()));
+        let said: Vec<&str> = calls.filter_map(|pair| pair[1].split('\'').next()).collect();
+        assert!(said.len() > 40, "{said:?}");
+        let missing: Vec<&&str> = said.iter().filter(|one| !is_told(one)).collect();
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
 }
