@@ -554,6 +554,16 @@ fn the_console_speaks_german_as_well() {
     let wrong = desk.text(".wrong ul");
     assert!(wrong.contains("höchstens 6 Nachkommastellen"), "{wrong}");
     desk.is_quiet(&["400"]);
+    // So do the pages beside it that tell of the server.
+    for page in ["/about", "/compare"] {
+        browser.open(&format!("http://{}{page}", server.address));
+        browser.wait("document.documentElement.lang === 'de'");
+        let strange = browser.run(&format!(
+            "return [...document.querySelectorAll('nav.rail a, main :is(h1, h2, p, th, button, summary)')]
+                .map((one) => one.textContent).filter((text) => /\\b({english})\\b/i.test(text))"
+        ));
+        assert_eq!(strange, json!([]), "{page}");
+    }
 }
 
 /// What the console puts into German is what the server says: a sentence that was worded anew is noticed here.

@@ -82,7 +82,7 @@ export const GERMAN = {
   "Everything is reckoned anew …": "Alles wird neu gerechnet …",
   "Field": "Feld",
   "Filters": "Filter",
-  "Guide": "Handbuch",
+  "Guide": "Handbuch (auf Englisch)",
   "History": "Verlauf",
   "Home": "Übersicht",
   "How many of {what}": "Menge von {what}",

@@ -72,6 +72,8 @@ pub type MakesPage = Box<dyn Fn(&str, &str) -> String>;
 pub struct Front {
     /// Every view has a path of its own below this one.
     pub views: &'static str,
+    /// The file that speaks on the page about the installation.
+    pub about: &'static str,
     pub files: Vec<FrontFile>,
     pub page: MakesPage,
 }
@@ -223,7 +225,10 @@ pub fn router(
     let offered: Arc<Vec<Offer>> =
         Arc::new(listed.map(|document| (document.title.clone(), document.path.clone())).collect());
     let about_at = if front.is_some() { ABOUT } else { "/" };
-    let about = frame.page(about_at, "Duet", "", &home_body(home, &offered, &extras));
+    let speaks = front.as_ref().map_or_else(String::new, |front| {
+        format!("<script type=\"module\" src=\"{}/{}\"></script>\n", folder(front), front.about)
+    });
+    let about = frame.page(about_at, "Duet", &speaks, &home_body(home, &offered, &extras));
     let about = same(Prepared::of(about), &STRICT);
     let mut router = match front {
         Some(front) => fronted(front, &style).route(ABOUT, about),
@@ -289,10 +294,15 @@ fn chapter_path(name: &str) -> String {
     if name.is_empty() { GUIDE.to_owned() } else { format!("{GUIDE}/{name}") }
 }
 
-/// The front: its page at the root and below its views, and its files, whose path says what is in them.
-fn fronted(front: Front, style: &str) -> Router {
+/// Where the files of the front are: the path says what is in them.
+fn folder(front: &Front) -> String {
     let all: String = front.files.iter().map(|file| file.text).collect();
-    let folder = format!("/console/{}", digest(all.as_bytes()));
+    format!("/console/{}", digest(all.as_bytes()))
+}
+
+/// The front: its page at the root and below its views, and its files.
+fn fronted(front: Front, style: &str) -> Router {
+    let folder = folder(&front);
     let shown = Prepared::of((front.page)(&folder, style));
     let mut router = Router::new();
     for path in ["/".to_owned(), front.views.to_owned(), format!("{}/{{*view}}", front.views)] {

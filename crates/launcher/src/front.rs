@@ -1,7 +1,7 @@
 //! The console at the root, where the dialect that it speaks is served, and the guide beside it.
 
 use crate::config::Dialects;
-use console::{Demo, FILES, SPEAKS, Setup, Spoken, VIEWS};
+use console::{ABOUT, Demo, FILES, SPEAKS, Setup, Spoken, VIEWS};
 use http_kit::pages::{Chapter, Front, FrontFile, GUIDE, Guide, Picture, Visitor};
 use ledger_core::resource::named;
 use serde_json::json;
@@ -56,6 +56,7 @@ pub(crate) fn of(dialects: &Dialects, pages: Vec<(String, String)>, demo: Option
     let file = |file: &console::File| FrontFile { name: file.name, media_type: file.media_type, text: file.text };
     Front {
         views: VIEWS,
+        about: ABOUT,
         files: FILES.iter().map(file).collect(),
         page: Box::new(move |folder, style| console::page(folder, style, &setup)),
     }
