@@ -410,7 +410,8 @@ export async function editView(main, segment, id, taken = null) {
   if (known.isDocument) rehearse();
 }
 
-const postWord = (segment) => (["sales-orders", "purchase-orders"].includes(segment) ? t("Confirm the order") : t("Post"));
+const CONFIRM = { "sales-orders": "Confirm the order", "purchase-orders": "Confirm the purchase order" };
+const postWord = (segment) => t(CONFIRM[segment] ?? "Post");
 
 /** Codes and keys that are shown now and never again. */
 export function showOnce(record) {

@@ -45,6 +45,7 @@ export const GERMAN = {
   "Company": "Firma",
   "Compare": "Vergleichen",
   "Confirm the order": "Auftrag bestätigen",
+  "Confirm the purchase order": "Bestellung aufgeben",
   "Console": "Konsole",
   "Contacts": "Kontakte",
   "Copied.": "Kopiert.",
