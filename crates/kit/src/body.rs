@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use words::meant::meant;
 
 /// The names that may occur in a body, all the way down.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -144,8 +145,7 @@ impl Shape {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let plain = |text: &str| text.to_lowercase().replace(['_', '-'], "");
-        match self.fields.keys().find(|known| plain(known) == plain(name)) {
+        match meant(name, self.fields.keys().map(String::as_str)) {
             Some(known) => format!("is not a known field; did you mean {known}?"),
             None => "is not a known field".into(),
         }

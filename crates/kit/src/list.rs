@@ -13,6 +13,7 @@ use crate::quoting::quoted;
 use books::cx::Point;
 use schema::aliases::Named;
 use std::collections::HashSet;
+use words::meant::meant;
 
 pub const DEFAULT_PAGE_SIZE: u64 = 50;
 pub const MOST_PAGE_SIZE: u64 = 500;
@@ -301,7 +302,7 @@ impl Offer<'_> {
     }
 
     fn unknown(&self, name: &str) -> String {
-        match self.names().find(|known| known.eq_ignore_ascii_case(name)) {
+        match meant(name, self.names()) {
             Some(known) => format!("is not a known parameter; did you mean {known}?"),
             None => "is not a known parameter".into(),
         }

@@ -13,4 +13,6 @@ mod usage;
 
 pub use ::books::{access, aside, auth, client, cx, database, fair, keys, news, security, strength, watch};
 pub use kit::feed;
-pub use words::{clock, codes, currency, day, error, fault, field, ids, money, packed, quoting, sown, stored, texts};
+pub use words::{
+    clock, codes, currency, day, error, fault, field, ids, meant, money, packed, quoting, sown, stored, texts,
+};

@@ -17,6 +17,7 @@ pub mod fault;
 pub mod field;
 pub mod grams;
 pub mod ids;
+pub mod meant;
 pub mod money;
 pub mod packed;
 pub mod portion;

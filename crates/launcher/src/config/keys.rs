@@ -1,6 +1,7 @@
 //! Every key there is, and what the other modules must know of it.
 
 use crate::dialects::SPOKEN;
+use ledger_core::meant::distance;
 use std::sync::LazyLock;
 
 /// How a key is written.
@@ -203,20 +204,4 @@ pub(super) fn nearest(written: &str) -> Option<String> {
     };
     let suffix = if suffixed.is_some() && near.shape == Shape::Text { "_FILE" } else { "" };
     Some(format!("{}{suffix}", near.name))
-}
-
-/// How many letters must change to turn one text into the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in to.iter().enumerate() {
-            let substituted = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[to.len()]
 }
