@@ -497,7 +497,7 @@ fn reading_makes_nothing_and_a_file_has_one_server() {
     {
         let ended = crate::harness::server::run(&words(&command), "");
         assert_eq!(ended.status.code(), Some(1), "{command:?}: {}", text(&ended.stderr));
-        assert!(text(&ended.stderr).contains("there is no database at"), "{command:?}: {}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains("there are no books at"), "{command:?}: {}", text(&ended.stderr));
         assert!(!data.exists(), "{command:?}");
     }
     let server = Server::start(Engine::Sqlite, Options::default()).unwrap();

@@ -170,6 +170,49 @@ fn a_role_that_is_written_a_little_wrong_is_answered_with_the_right_one() {
     }
 }
 
+/// Whoever is in the wrong folder is told so, and is not the first person of new books.
+#[test]
+fn people_are_added_to_books_that_are_there() {
+    let folder = fresh_folder("elsewhere");
+    let (data, copy) = (text(&folder.join("data")), text(&folder.join("copy")));
+    for words in [
+        &["user", "add", EMAIL, "--password-stdin"][..],
+        &["user", "passwd", EMAIL, "--password-stdin"],
+        &["user", "list"],
+        &["reseal"],
+        &["backup", &copy],
+        &["log"],
+    ] {
+        let words = [words, &["--data", &data]].concat();
+        let refused = run(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), PASSWORD);
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        assert!(said(&refused).contains("there are no books at"), "{}", said(&refused));
+        assert!(said(&refused).contains("--data, --database or --config"), "{}", said(&refused));
+        assert!(std::fs::read_dir(&folder).unwrap().next().is_none(), "{words:?}");
+    }
+    let doctor = run(&["doctor", "--data", &data].map(str::to_owned), "");
+    assert!(said(&doctor).contains("there are no books at"), "{}", said(&doctor));
+    // Who migrates begins books, and says so; who adds a person to a file without any is sent there.
+    std::fs::create_dir_all(folder.join("data")).unwrap();
+    std::fs::write(folder.join("data/duet.db"), "").unwrap();
+    let refused = run(&["user", "add", EMAIL, "--data", &data].map(str::to_owned), "");
+    assert!(said(&refused).contains("run duet migrate first"), "{}", said(&refused));
+    let other = text(&folder.join("other"));
+    let begun = run(&["migrate", "--data", &other].map(str::to_owned), "");
+    assert!(said(&begun).contains("made new books at") && begun.status.success(), "{}", said(&begun));
+}
+
+/// Nobody waits for samples that nobody can be shown.
+#[test]
+fn a_demo_looks_for_its_port_before_anything_is_loaded() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = taken.local_addr().unwrap().to_string();
+    let refused = run(&["serve", "--demo", "--listen", &at].map(str::to_owned), "");
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(said(&refused).contains(&format!("cannot listen on {at}")), "{}", said(&refused));
+    assert!(!said(&refused).contains("account_changed"), "{}", said(&refused));
+}
+
 #[test]
 fn whoever_stops_reading_is_no_error() {
     let folder = fresh_folder("head");

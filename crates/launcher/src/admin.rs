@@ -7,14 +7,14 @@ use crate::private;
 use ledger_core::access::Role;
 use ledger_core::auth::{NewUser, TokenOptions, UserStatus};
 use ledger_core::clock::Clock;
-use ledger_core::database::{DatabaseOptions, Following, Patience, Purpose, unverified_host};
+use ledger_core::database::{DatabaseOptions, Following, Patience, Purpose, file_of, unverified_host};
 use ledger_core::error::Error;
 use ledger_core::ids::BusinessId;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, LedgerOptions};
 use ledger_core::resource::api_key::UserKey;
 use std::io::{IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An error of the ledger for the person at the terminal, who may see what a client may not.
@@ -68,6 +68,23 @@ impl Memory {
     fn of(caches: usize) -> Self {
         let page_cache_kib = u32::try_from((caches / 2) >> 10).unwrap_or(u32::MAX);
         Self { answers: caches / 4, remembered: caches / 8, lanes: caches / 8, page_cache_kib }
+    }
+}
+
+/// The file of books that is not there.
+pub(crate) fn missing(url: &str) -> Option<PathBuf> {
+    file_of(url).filter(|file| !file.exists())
+}
+
+/// Refuses where the books are not there.
+pub(crate) fn must_be_there(url: &str) -> Result<(), String> {
+    match missing(url) {
+        None => Ok(()),
+        Some(file) => Err(format!(
+            "there are no books at {}: `duet init` or the first `duet serve` makes them; where they are elsewhere, say it \
+             with --data, --database or --config",
+            file.display()
+        )),
     }
 }
 
@@ -229,11 +246,7 @@ pub(crate) fn told_once(data: &Path, email: &str, password: &str) -> String {
 const FIRST_PASSWORD: &str = "first-password";
 
 pub(crate) async fn user(ledger: Arc<Ledger>, command: UserCommand) -> Result<String, String> {
-    if let UserCommand::List = command {
-        up_to_date(&ledger).await?;
-    } else {
-        ledger.migrate().await.map_err(|error| explain(&error))?;
-    }
+    up_to_date(&ledger).await?;
     match command {
         UserCommand::Add { email, said, username, name, admin, password_stdin, must_change, member } => {
             let email = email.or(said).ok_or("say the e-mail of the user")?;

@@ -71,6 +71,10 @@ fn listens_here(settings: &Settings) -> bool {
 async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
     let is_demo = sample.is_some();
     let settings = &loaded.settings;
+    if is_demo {
+        // Nobody waits for samples that nobody can be shown.
+        drop(bind(settings.listen)?);
+    }
     let books = Arc::new(Books::open(settings).await?);
     if let Books::One(shell) = &*books {
         let is_watched = is_demo && std::io::stderr().is_terminal();
@@ -361,13 +365,13 @@ pub(crate) async fn with_ledger<F>(
 where
     F: Future<Output = Result<String, String>>,
 {
-    with_ledger_at(source, |_| None, purpose, work).await
+    with_ledger_at(source, |url| admin::must_be_there(url).map(|()| None), purpose, work).await
 }
 
-/// The same, where the database may be reached by another URL.
+/// The same, where the database may be reached by another URL, or by none.
 pub(crate) async fn with_ledger_at<F>(
     source: &Source,
-    by: impl FnOnce(&str) -> Option<String>,
+    by: impl FnOnce(&str) -> Result<Option<String>, String>,
     purpose: Purpose,
     work: impl FnOnce(Arc<Ledger>, Settings) -> F,
 ) -> ExitCode
@@ -382,7 +386,10 @@ where
         Ok(settings) => settings,
         Err(why) => return misused(&why),
     };
-    let database = by(settings.database.expose()).map_or_else(|| settings.database.clone(), Secret::of);
+    let database = match by(settings.database.expose()) {
+        Ok(other) => other.map_or_else(|| settings.database.clone(), Secret::of),
+        Err(why) => return failed(&why),
+    };
     let settings = Settings { database, ..settings };
     let ledger = match admin::open(&settings, Memory::alone(&settings), purpose).await {
         Ok(ledger) => ledger,

@@ -62,6 +62,7 @@ impl Draft {
 
 /// Copies the books of an installation, or of one tenant.
 pub(super) async fn of_one(settings: &Settings, asked: &Making, hidden: Option<&str>) -> Result<String, String> {
+    admin::must_be_there(settings.database.expose())?;
     let draft = Draft::begin(&asked.to)?;
     let made = made(settings, &draft.folder, asked.verify).await?;
     keep_hidden(&draft.folder, hidden)?;

@@ -10,6 +10,7 @@ use crate::tenants::{Known, api, making, moving};
 use crate::{admin, backup, convert, doctor, documents, export, init, reseal, serve, usage, verify};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
+use std::cell::Cell;
 use std::process::ExitCode;
 
 pub(crate) async fn run(command: Command) -> ExitCode {
@@ -18,18 +19,24 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Serve(options) => serve::run(options).await,
         Command::Health { common, ready } => health(&common.source(Vec::new()), ready).await,
         Command::Migrate { common, seal_old_books, distribute } => {
+            let new = Cell::new(None);
+            let made = &new;
             let migrate = |ledger: std::sync::Arc<ledger_core::ledger::Ledger>, _| async move {
                 let pending = ledger.pending_migrations().await.map_err(|error| admin::explain(&error))?;
                 let done = if seal_old_books { ledger.migrate_and_seal().await } else { ledger.migrate().await };
                 done.map_err(|error| admin::explain(&error))?;
-                let ran = format!("ran {pending} migrations; the schema is up to date");
+                let of = made.take().map_or_else(String::new, |file| format!("made new books at {file}; "));
+                let ran = format!("{of}ran {pending} migrations; the schema is up to date");
                 if !distribute {
                     return Ok(ran);
                 }
                 let distributed = ledger.distribute().await.map_err(|error| admin::explain(&error))?;
                 Ok(format!("{ran}; {distributed}"))
             };
-            let by = |url: &str| reseal::named(url).filter(|_| distribute);
+            let by = |url: &str| {
+                made.set(admin::missing(url).map(|file| file.display().to_string()));
+                Ok(reseal::named(url).filter(|_| distribute))
+            };
             serve::with_ledger_at(&common.source(Vec::new()), by, Purpose::Writing, migrate).await
         }
         Command::Convert { common, old, new, old_key, seal_old_books } => {
@@ -63,7 +70,13 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         Command::Reseal { common, new_key_stdin } => {
             let source = common.source(Vec::new());
             let reseal = |ledger, settings| async move { reseal::run(ledger, &settings, new_key_stdin).await };
-            serve::with_ledger_at(&source, reseal::named, Purpose::Serving, reseal).await
+            serve::with_ledger_at(
+                &source,
+                |url| admin::must_be_there(url).map(|()| reseal::named(url)),
+                Purpose::Serving,
+                reseal,
+            )
+            .await
         }
         Command::Log { common } => {
             serve::with_ledger(&common.source(Vec::new()), Purpose::Reading, |ledger, _| admin::log(ledger)).await

@@ -45,6 +45,9 @@ pub(super) async fn found(settings: &Settings) -> Vec<Finding> {
 
 /// Whether these books can be served by this release, with this key, at this time.
 async fn schema(settings: &Settings) -> Vec<Finding> {
+    if let Err(why) = admin::must_be_there(settings.database.expose()) {
+        return vec![Finding::critical("database", why, "begin books, or look where they are")];
+    }
     let looked = async {
         let ledger = admin::open(settings, Memory::alone(settings), Purpose::Reading).await?;
         let looked = async {
