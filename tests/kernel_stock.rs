@@ -282,6 +282,38 @@ fn a_long_story_is_not_read_again_for_what_happens_today() {
     }
 }
 
+/// What goes out where more went out than there was reads nothing of what is missing; what comes in tells all of it what it cost.
+#[test]
+fn what_goes_out_beyond_what_is_there_reads_nothing_of_what_is_missing() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let environment = vec![("Logging__Level".to_owned(), "debug".to_owned())];
+        let Some(server) = Server::start(engine, Options { environment, ..Options::default() }) else { continue };
+        for (dialect, method) in DIALECTS.into_iter().zip(["fifo", "movingAverage"]) {
+            let item = json!({"costMethod": method, "negativeStock": "allow"});
+            let desk = Desk::new(Shop::open(&server, dialect), item);
+            desk.bill("2026-01-02", 10, "2");
+            let many: Vec<Value> =
+                (0..50).map(|_| json!({"itemId": desk.item, "quantity": 1, "unitPrice": "9"})).collect();
+            for day in 3..=12 {
+                desk.shop.sale(&format!("2026-01-{day:02}"), json!(many));
+                assert_eq!(read(&server), 0, "on day {day}");
+            }
+            assert_eq!(desk.there("01-12"), "-490 = -980.00");
+            desk.proves();
+            // A hundred of them cost 1.00 more than was thought, the others 2.00.
+            desk.bill("2026-01-13", 100, "3");
+            assert_eq!(desk.there("01-13"), "-390 = -780.00");
+            assert_eq!(desk.on("01-13"), ["1300 200.00", "2100 -300.00", "5000 100.00"]);
+            desk.sell("2026-01-14", 10);
+            assert_eq!(read(&server), 0);
+            desk.bill("2026-01-15", 500, "4");
+            // The ten of the day before were thought to cost 3.00, by what came last.
+            assert_eq!(desk.there("01-15"), "100 = 400.00");
+            desk.proves();
+        }
+    }
+}
+
 /// Of an item with many movements, those that a late one values anew are read outside of the lane; and where others came in
 /// between, they are read again.
 #[test]

@@ -212,14 +212,16 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    /// What comes after all that there is goes on from where the stock stands.
+    /// What comes after all that there is goes on from where the stock stands. Where some of it is missing, only what goes out
+    /// does: what comes in tells those who took it what it cost.
     async fn at_the_end(&self, new: &[stock_facts::Model], gone: &[Gone], known: OfLines) -> Result<Option<Both>> {
         let state = self.state.as_ref();
         let is_last = state.and_then(|state| state.last_date).is_none_or(|last| last <= self.earliest);
         let whole = state.map(state_in).is_none_or(|state| is_whole(&state));
+        let goes_out = new.iter().all(|fact| fact.kind == FactKind::Issue);
         // A new standard cost comes before what moved on its day.
         let revalues = new.iter().any(|fact| fact.kind == FactKind::Standard && fact.is_listed());
-        if !gone.is_empty() || !is_last || !whole || revalues {
+        if !gone.is_empty() || !is_last || !(whole || goes_out) || revalues {
             return Ok(None);
         }
         let own: HashSet<RecordId> = new.iter().map(|fact| fact.line_id).collect();
@@ -377,7 +379,9 @@ impl Writing<'_> {
     /// The evenings that are kept from now on.
     fn snapshots(&self, both: &Both) -> Result<(Option<Day>, Vec<stock_snapshots::Model>)> {
         if both.at_the_end {
-            let due = self.state.as_ref().filter(|state| may_keep_an_evening(state, self.earliest));
+            let is_due =
+                |state: &&stock::Model| may_keep_an_evening(state, self.earliest) && is_whole(&state_in(state));
+            let due = self.state.as_ref().filter(is_due);
             let Some((state, last)) = due.and_then(|state| Some((state, state.last_date?))) else {
                 return Ok((None, Vec::new()));
             };

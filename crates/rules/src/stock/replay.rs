@@ -9,8 +9,8 @@ use words::money::{BookMoney, Quantity};
 use words::sown::{Fault, sown};
 use words::sums::{Lists as _, Sums as _};
 
-/// Where a replay begins: the stock on an evening on which nothing is missing, and what is left of earlier lines that
-/// later facts name.
+/// Where a replay begins: the stock on an evening on which nothing is missing, or after which nothing comes in; and what is
+/// left of earlier lines that later facts name.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
     pub state: State,
@@ -211,7 +211,7 @@ impl<'f> Replay<'f> {
                 Some(pools) => pools.cost_more(self.terms, one.dearer)?,
                 None => BookMoney::ZERO,
             };
-            // A replay starts where nothing is missing, so what was missing was let out by one of its facts.
+            // Where something comes in, a replay starts where nothing is missing: one of its facts let it out.
             let Some(at) = self.issues.get(&one.line).copied() else { continue };
             self.corrected.insert(at);
             let by = Effect { stock: neg(one.dearer)?, waits, cost: sub(one.dearer, waits)?, ..Effect::default() };

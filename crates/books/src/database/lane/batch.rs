@@ -1,7 +1,7 @@
 //! A batch: commands that are planned together, written together and committed once.
 
 use super::meanwhile::{Next, plan_while};
-use super::{ATTEMPTS, BATCH, BESIDE_OTHERS, BoxFuture, Command, Keep, Manner, Order, REHEARSAL, SPAN, Source};
+use super::{ATTEMPTS, BATCH, BESIDE_OTHERS, BoxFuture, Command, Keep, Manner, Order, REHEARSAL, SHORT, SPAN, Source};
 use crate::client::{Client, Sent, Share};
 use crate::database::{Answered, Committing, Session, Writer};
 use crate::desk::{Desk, Last};
@@ -271,6 +271,7 @@ async fn run_all<T>(
         let stays = outcome.is_ok() && command.order.keep == Keep::Effects;
         kept |= stays;
         outcomes.push(outcome);
+        grows &= command.order.manner == Manner::Planned || since.elapsed() < SHORT;
         if is_first && !stays {
             break;
         }
