@@ -17,13 +17,28 @@ const GOODS: &[(&str, &str, i64, i64, i64)] = &[
     ("Canvas bag", "BAG", 1_850, 620, 8),
 ];
 
+/// What lies on the shelves.
+struct Good {
+    id: Value,
+    on_hand: i64,
+    /// Since the wholesaler came last.
+    sold: i64,
+}
+
+impl Good {
+    fn goes(&mut self, many: i64) {
+        self.on_hand -= many;
+        self.sold += many;
+    }
+}
+
 pub(super) struct Shop {
     script: Script<Self>,
     chance: Chance,
     scale: Scale,
     day: Day,
     begun: bool,
-    goods: Vec<(Value, i64)>,
+    goods: Vec<Good>,
     walk_in: Value,
     school: Value,
     wholesaler: Value,
@@ -82,8 +97,9 @@ impl Shop {
                 "salesTaxCodeId": self.tax, "reorderLevel": week
             });
             let id = script.make("itemsCreate", body).id();
-            opening.push(json!({"itemId": id, "quantityDelta": week * 2, "unitCost": money(*cost)}));
-            self.goods.push((id, week * 2));
+            let many = week * 2 * self.scale.lots();
+            opening.push(json!({"itemId": id, "quantityDelta": many, "unitCost": money(*cost)}));
+            self.goods.push(Good { id, on_hand: many, sold: 0 });
         }
         let body = json!({"date": script.first, "reason": "What there was before", "accountId": account("3900"), "lines": opening});
         script.make("stockAdjustmentsCreate", body);
@@ -99,11 +115,11 @@ impl Shop {
         let scale = self.scale.lots().min(4);
         let lines: Vec<Value> = (0..GOODS.len())
             .filter_map(|place| {
-                let (id, on_hand) = &mut self.goods[place];
+                let good = &mut self.goods[place];
                 let most = (GOODS[place].4 / 2 * scale).max(1);
                 let many = self.chance.between(0, most);
-                *on_hand -= many;
-                (many > 0).then(|| json!({"itemId": id, "quantity": many}))
+                good.goes(many);
+                (many > 0).then(|| json!({"itemId": good.id, "quantity": many}))
             })
             .collect();
         if lines.is_empty() {
@@ -120,10 +136,11 @@ impl Shop {
     }
 
     fn school(&mut self, day: Day) {
-        let (id, on_hand) = &mut self.goods[1];
+        let good = &mut self.goods[1];
         let many = self.chance.between(20, 40);
-        *on_hand -= many;
-        let body = json!({"date": day, "partyId": self.school, "lines": [{"itemId": id, "quantity": many, "discountPercent": 10}]});
+        good.goes(many);
+        let line = json!({"itemId": good.id, "quantity": many, "discountPercent": 10});
+        let body = json!({"date": day, "partyId": self.school, "lines": [line]});
         let invoice = self.script.make("salesInvoicesCreate", body);
         let school = self.school.clone();
         let on = workday_from(day.plus_days(self.chance.between(10, 40)));
@@ -140,13 +157,14 @@ impl Shop {
         for (supplier, places) in [(self.wholesaler.clone(), vec![0, 1, 3, 5]), (self.press.clone(), vec![2, 4])] {
             let mut lines = Vec::new();
             for place in places {
-                let (id, on_hand) = &mut self.goods[place];
-                let wanted = GOODS[place].4 * 3 * scale;
-                if *on_hand < wanted / 2 {
-                    let many = wanted - *on_hand;
-                    *on_hand += many;
+                let good = &mut self.goods[place];
+                // As much as goes in three weeks, by what went since he came last.
+                let wanted = (GOODS[place].4 * scale).max(std::mem::take(&mut good.sold)) * 3;
+                if good.on_hand < wanted / 2 {
+                    let many = wanted - good.on_hand;
+                    good.on_hand += many;
                     lines.push(
-                        json!({"itemId": id, "quantity": many, "unitPrice": money(GOODS[place].3), "taxCodeId": null}),
+                        json!({"itemId": good.id, "quantity": many, "unitPrice": money(GOODS[place].3), "taxCodeId": null}),
                     );
                 }
             }
