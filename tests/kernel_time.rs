@@ -416,6 +416,7 @@ on_both_engines! {
             let in_base = |currency: &str| cents(&shop.proven(&format!("/ar-aging?asOf=2026-01-31&currency={currency}"))["totals"]["baseAmount"]);
             assert_eq!(shown_cents(in_base("USD") + in_base("EUR")), shop.company.balance("1200", "&asOf=2026-01-31"));
             // Before the receipt, and of nothing at all.
+            assert_eq!(shop.proven("/ar-aging?asOf=2026-01-19&currency=USD")["currency"], "USD");
             assert_eq!(shop.totals("/ar-aging?asOf=2026-01-19&currency=USD", &["total", "baseAmount"]), ["1000.00", "900.00"]);
             assert_eq!(shop.totals("/ap-aging-detail?asOf=2026-01-31&currency=USD", &["total", "baseAmount"]), ["0.00", "0.00"]);
             let request = shop.company.request_at(dialect, "GET", "reports/ar-aging?currency=money");

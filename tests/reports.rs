@@ -411,6 +411,23 @@ on_both_engines! {
             assert_eq!(aged("asOf=2026-03-31&buckets=7,14&agingBy=documentDate"), "[0.00,-30.00,7.00,150.00,127.00,\"EUR\",127.00,127.00]");
             let detail = shop.report("/ar-aging-detail?asOf=2026-03-31");
             assert_eq!(detail["rows"][0]["children"].as_array().unwrap().len(), 4);
+            // One age alone, as the figure of its column says it; a plus may be written as it is.
+            let of_one = |bucket: &str| shop.report(&format!("/ar-aging-detail?asOf=2026-03-31&bucket={bucket}"));
+            for (bucket, total, documents) in [("31-60", "100.00", 1), ("1-30", "20.00", 2), ("current", "7.00", 1), ("91%2B", "0.00", 0), ("91+", "0.00", 0)] {
+                let report = of_one(bucket);
+                assert!(report["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{report}");
+                assert_eq!(report["totals"]["total"].to_string(), total, "{bucket}");
+                assert_eq!(report["rows"][0]["children"].as_array().map_or(0, Vec::len), documents, "{bucket}");
+            }
+            // From its own day something counts that is never due; and what takes off what is owed is no debt.
+            let dated = shop.report("/ar-aging-detail?asOf=2026-03-31&agingBy=documentDate");
+            assert_eq!(dated["columns"][0]["label"], "Of the day itself");
+            let called = |report: &Value| -> Vec<String> {
+                let rows = report["rows"][0]["children"].as_array().unwrap();
+                rows.iter().map(|row| row["label"].as_str().unwrap().split_once(", ").unwrap().1.to_owned()).collect()
+            };
+            assert!(called(&dated).contains(&"of 2026-03-20".into()), "{:?}", called(&dated));
+            assert_eq!(called(&detail), ["due 2026-01-31", "due 2026-03-03", "of 2026-03-25", "due 2026-04-20"]);
             let statement = shop.report(&format!("/party-statement?partyId={}&from=2026-02-01&to=2026-03-31", shop.customer));
             assert_eq!((statement["totals"]["opening"].to_string(), statement["totals"]["closing"].to_string()), ("100.00".into(), "127.00".into()));
         }
@@ -423,7 +440,7 @@ on_both_engines! {
                 ("/pl?from=2026-02-01&to=2026-01-01", "to"), ("/pl?from=yesterday", "from"), ("/pl?periods=25", "periods"),
                 ("/pl?periods=0", "periods"), ("/pl?interval=week", "interval"), ("/pl?interval=month,year", "interval"), ("/pl?from=2026-01-01&fromDate=2026-01-01", "fromDate"),
                 ("/pl?periods=2&compareWith=previousYear", "compareWith"), ("/pl?groupBy=month&periods=2", "groupBy"),
-                ("/pl?from=1990-01-01&to=2026-01-01&groupBy=month", "groupBy"), ("/pl?basis=magic", "basis"), ("/bs?from=2026-01-01", "from"), ("/ar-aging?buckets=30,20", "buckets"),
+                ("/pl?from=1990-01-01&to=2026-01-01&groupBy=month", "groupBy"), ("/pl?basis=magic", "basis"), ("/bs?from=2026-01-01", "from"), ("/ar-aging?buckets=30,20", "buckets"), ("/ap-aging-detail?bucket=30-60", "bucket"), ("/ar-aging-detail?buckets=30,20&bucket=1-20", "buckets"), ("/ap-aging?bucket=31-60", "bucket"),
                 ("/pl?format=pdf", "format"), ("/party-statement", "partyId"), ("/stock-ledger?itemId=nothing", "itemId"), ("/general-ledger?accountId=1010", "accountId"),
                 ("/ar-aging?partyId=zzz", "partyId"), ("/open-orders?partyId=01900000-0000-7000-8000-000000000000", "partyId"), ("/tax-detail?taxCodeId=VAT", "taxCodeId"),
                 ("/stock-summary?itemId=zzz", "itemId"), ("/pl?colour=red", "colour"),

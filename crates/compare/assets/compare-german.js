@@ -20,6 +20,7 @@ const GERMAN = {
   Password: 'Passwort',
   'Code of your authenticator, if you have one': 'Code Ihrer Authenticator-App, falls Sie eine haben',
   'Sign in': 'Anmelden',
+  'Sign in at the console, and you are signed in here as well': 'Melden Sie sich in der Konsole an, dann sind Sie es auch hier',
   'Your session has ended; sign in again.': 'Ihre Sitzung ist beendet; melden Sie sich erneut an.',
   'the server does not answer': 'der Server antwortet nicht',
   Company: 'Firma',

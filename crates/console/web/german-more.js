@@ -230,6 +230,7 @@ export const MORE = {
     "Finanzmittel am Anfang und ihre Veränderung sind die Finanzmittel der Bilanz",
   "Opening debits equal opening credits": "Anfangsbestände im Soll und im Haben sind gleich",
   "The buckets add up to the total": "Die Altersstufen ergeben die Summe",
+  "All buckets together equal the control accounts": "Alle Altersstufen zusammen sind gleich den Sammelkonten",
   "The entries are what accounts were debited with": "Die Buchungen sind, was Konten im Soll bewegt hat",
   "The last line is the valuation": "Die letzte Zeile ist die Bewertung",
   "The stock is worth what the inventory accounts say": "Der Bestand ist wert, was die Bestandskonten sagen",

@@ -1,14 +1,17 @@
 //! Who owes what and for how long: aging of receivables and payables.
 
 use super::Report;
-use super::asked::{AGING_BY, AS_OF, AgingBy, Asked, BUCKETS, CURRENCY, DATE, FORMAT, INCLUDE_ZERO, KNOWN_AT, PARTY};
+use super::asked::{
+    AGING_BY, AS_OF, AgingBy, Asked, BUCKET, BUCKETS, CURRENCY, DATE, FORMAT, INCLUDE_ZERO, KNOWN_AT, PARTY,
+};
 use super::form::{Example, Form, Holds, Said, Shown};
-use super::sheet::{Cell, Column, Own, Row, RowType, Sheet};
+use super::sheet::{Cell, Check, Column, Own, Row, RowType, Sheet};
 use crate::currency::Currency;
 use crate::day::Day;
 use crate::error::Result;
 use crate::ids::RecordId;
 use books::cx::Cx;
+pub(super) use buckets::Buckets;
 use gathered::gather;
 pub(super) use gathered::{control_accounts, documents_of, names_of, of_party, open_with};
 use kit::list::Parameter;
@@ -134,7 +137,7 @@ answers::of_row! {
     }
 }
 
-/// In which bucket something stands: the first for what is not yet late, the last for what is latest.
+/// In which bucket something stands.
 fn bucket(one: &Open, asked: &Asked) -> usize {
     bucket_of(
         match asked.aging_by {
@@ -147,30 +150,16 @@ fn bucket(one: &Open, asked: &Asked) -> usize {
 
 /// In which bucket stands what has been due since a day.
 fn bucket_of(since: Day, asked: &Asked) -> usize {
-    let late = asked.as_of.days_since(since);
-    if late <= 0 { 0 } else { 1 + asked.buckets.iter().take_while(|days| late > **days).count() }
-}
-
-/// The first day of each bucket but the last, which has none.
-fn first_days_of_buckets(asked: &Asked) -> Vec<Day> {
-    let later = asked.buckets.iter().map(|days| asked.as_of.plus_days(-days));
-    [asked.as_of].into_iter().chain(later).collect()
+    asked.buckets.place(asked.as_of.days_since(since))
 }
 
 fn columns(asked: &Asked) -> Vec<Column> {
-    let mut columns = vec![Column::of("current", "Not yet due")];
-    let mut from = 1;
-    for days in &asked.buckets {
-        columns.push(Column::of(&format!("{from}-{days}"), &format!("{from} to {days} days")));
-        from = days + 1;
-    }
-    columns.push(Column::of(&format!("{from}+"), &format!("{from} days or more")));
-    columns.extend(FIXED.iter().map(|(key, label, _)| Column::of(key, label)));
-    columns
+    let fixed = FIXED.iter().map(|(key, label, _)| Column::of(key, label));
+    asked.buckets.columns(asked.aging_by).into_iter().chain(fixed).collect()
 }
 
 fn spread(open: &[&Open], asked: &Asked) -> Vec<i64> {
-    let mut figures = vec![0; asked.buckets.len() + 3];
+    let mut figures = vec![0; asked.buckets.count() + 1];
     let last = figures.len() - 1;
     for one in open {
         figures[bucket(one, asked)] += one.left.asked(asked);
@@ -192,11 +181,23 @@ fn beside(open: &[&Open], coins: Coins, asked: &Asked) -> Vec<Cell> {
     ]
 }
 
+/// What counts from its own day, or takes off what is owed, is never due.
+fn called(one: &Open, by: AgingBy) -> String {
+    let number = one.number.as_deref().unwrap_or("without a number");
+    if by == AgingBy::DocumentDate || one.left.base < 0 {
+        format!("{number}, of {}", one.date)
+    } else {
+        format!("{number}, due {}", one.due)
+    }
+}
+
 fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
-    let Aged { coins, open, parties, control } = facts;
+    let Aged { coins, open: mut all, parties, control } = facts;
+    let checks = checks(&all, coins, control, asked);
+    all.retain(|one| asked.buckets.has(bucket(one, asked)));
     let cells = |open: &[&Open]| [coins.asked.cells(&spread(open, asked)), beside(open, coins, asked)].concat();
     let mut by_party: BTreeMap<(&str, RecordId), Vec<&Open>> = BTreeMap::new();
-    for one in &open {
+    for one in &all {
         let name = parties.get(&one.party).map_or("", String::as_str);
         by_party.entry((name, one.party)).or_default().push(one);
     }
@@ -210,7 +211,7 @@ fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
         let detail = |one: &&Open| Row {
             key: one.document.to_string(),
             r#type: RowType::Document,
-            label: format!("{}, due {}", one.number.as_deref().unwrap_or("without a number"), one.due),
+            label: called(one, asked.aging_by),
             party_id: Some(one.party),
             document_id: Some(one.document),
             document_type: one.kind,
@@ -227,28 +228,45 @@ fn fold(facts: Aged, asked: &Asked, grain: Grain) -> Sheet {
             ..Row::section(&party.to_string(), name, cells(&open), children)
         });
     }
-    let open: Vec<&Open> = open.iter().collect();
-    let all = spread(&open, asked);
+    let open: Vec<&Open> = all.iter().collect();
+    let sums = spread(&open, asked);
     rows.push(Row::total(RowType::Total, "total", "Total", cells(&open)));
     let columns = columns(asked);
-    let total: i64 = all[all.len() - 1];
-    let base: i64 = open.iter().map(|one| one.left.base).sum();
-    let mut checks = vec![
-        coins.asked.check("The total equals the control accounts", total, control.asked(asked)),
-        coins.asked.check("The buckets add up to the total", all[..all.len() - 1].iter().sum(), total),
-    ];
-    let figures = columns.iter().zip(&all).map(|(column, sum)| (column.key.clone(), coins.asked.cell(*sum)));
+    let figures = columns.iter().zip(&sums).map(|(column, sum)| (column.key.clone(), coins.asked.cell(*sum)));
     let mut totals: BTreeMap<String, Cell> = figures.collect();
-    totals.insert("baseAmount".into(), coins.base.cell(base));
+    totals.insert("baseAmount".into(), coins.base.cell(sum_in_base(&all)));
     if asked.currency.is_some() {
-        totals.insert("amountCurrency".into(), coins.asked.cell(total));
-        let name = "In the company's currency it equals the control accounts";
-        checks.push(coins.base.check(name, base, control.base));
+        totals.insert("amountCurrency".into(), coins.asked.cell(sums[sums.len() - 1]));
     }
     Sheet { columns, rows, totals, checks, ..Sheet::default() }
 }
 
+fn sum_in_base(open: &[Open]) -> i64 {
+    open.iter().map(|one| one.left.base).sum()
+}
+
+/// What proves it, of all that is open: whoever asks for one bucket has all of them proved.
+fn checks(open: &[Open], coins: Coins, control: Sums, asked: &Asked) -> Vec<Check> {
+    let sums = spread(&open.iter().collect::<Vec<_>>(), asked);
+    let total = sums[sums.len() - 1];
+    let equals = match asked.buckets.only() {
+        None => "The total equals the control accounts",
+        Some(_) => "All buckets together equal the control accounts",
+    };
+    let mut checks = vec![
+        coins.asked.check(equals, total, control.asked(asked)),
+        coins.asked.check("The buckets add up to the total", sums[..sums.len() - 1].iter().sum(), total),
+    ];
+    if asked.currency.is_some() {
+        let name = "In the company's currency it equals the control accounts";
+        checks.push(coins.base.check(name, sum_in_base(open), control.base));
+    }
+    checks
+}
+
 const PARAMETERS: &[Parameter] = &[AS_OF, DATE, BUCKETS, AGING_BY, PARTY, CURRENCY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
+const OF_DOCUMENTS: &[Parameter] =
+    &[AS_OF, DATE, BUCKETS, BUCKET, AGING_BY, PARTY, CURRENCY, INCLUDE_ZERO, KNOWN_AT, FORMAT];
 
 /// What stands behind the buckets. A row of several currencies has none.
 const FIXED: &[Said] = &[
@@ -318,8 +336,8 @@ impl<S: Side> Report for AgingDetail<S> {
     const NAME: &'static str = S::NAMES[1];
     const OPERATION: &'static str = S::OPERATIONS[1];
     const TITLE: &'static str = S::TITLES[1];
-    const ABOUT: &'static str = "The same with every document below its party.";
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const ABOUT: &'static str = "The same with every document below its party. With `bucket` only what is so late.";
+    const PARAMETERS: &'static [Parameter] = OF_DOCUMENTS;
     const FORM: Form = form(&[A_PARTY, A_DOCUMENT, THE_TOTAL]);
     type Facts = Aged;
 
@@ -332,6 +350,7 @@ impl<S: Side> Report for AgingDetail<S> {
     }
 }
 
+mod buckets;
 mod gathered;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! What is asked of a report: which days, beside which others, and what to leave out.
 
+use super::aging::Buckets;
 use super::statements::Chart;
 use crate::clock::Instant;
 use crate::currency::Currency;
@@ -135,6 +136,11 @@ pub(super) const BUCKETS: Parameter = Parameter::new(
     "The days at which something is how late, each more than the one before it; `30,60,90` when absent.",
     Reads::Text,
 );
+pub(super) const BUCKET: Parameter = Parameter::new(
+    "bucket",
+    "Only what is so late: the key of one of the columns, such as `current`, `1-30` or `91+`.",
+    Reads::Text,
+);
 pub(super) const AGING_BY: Parameter = Parameter::new(
     "agingBy",
     "Whether it is late by its due date or by its own; `dueDate` when absent.",
@@ -190,7 +196,7 @@ pub struct Asked {
     pub(super) interval: Interval,
     pub(super) beside: Option<Beside>,
     pub(super) include_zero: bool,
-    pub(super) buckets: Vec<i64>,
+    pub(super) buckets: Buckets,
     pub(super) aging_by: AgingBy,
     pub(super) party: Option<Meant>,
     pub(super) currency: Option<String>,
@@ -259,6 +265,13 @@ fn day(query: &ListQuery, names: [&str; 2], faults: &mut FieldErrors) -> Option<
 fn choice<C: std::str::FromStr>(query: &ListQuery, name: &str) -> Option<C> {
     let Some(FilterValue::OneOf(text)) = query.filter(name) else { return None };
     text.parse().ok()
+}
+
+fn text<'q>(query: &'q ListQuery, name: &str) -> Option<&'q str> {
+    match query.filter(name) {
+        Some(FilterValue::Text(text)) => Some(text),
+        _ => None,
+    }
 }
 
 impl Asked {
@@ -343,7 +356,7 @@ impl Asked {
             interval: choice(query, "interval").unwrap_or_default(),
             beside,
             include_zero: query.filter("includeZero") == Some(&FilterValue::Flag(true)),
-            buckets: buckets(query, &mut faults),
+            buckets: Buckets::asked(text(query, "buckets"), text(query, "bucket"), &mut faults),
             aging_by: choice(query, "agingBy").unwrap_or_default(),
             party,
             currency: in_currency(query, &mut faults),
@@ -428,7 +441,8 @@ impl Asked {
             "periods" => Some(json!(self.periods)),
             "interval" => Some(json!(self.interval.to_string())),
             "compareWith" => Some(json!(self.beside.map(|beside| beside.to_string()))),
-            "buckets" => Some(json!(self.buckets)),
+            "buckets" => Some(json!(self.buckets.days())),
+            "bucket" => Some(json!(self.buckets.only())),
             "agingBy" => Some(json!(self.aging_by.to_string())),
             "partyId" => Some(json!(self.party.map(Meant::id))),
             "currency" => Some(json!(self.currency)),
@@ -474,23 +488,9 @@ fn earlier(from: Day, to: Day, months: i64) -> Span {
 }
 
 fn in_currency(query: &ListQuery, faults: &mut FieldErrors) -> Option<String> {
-    let Some(FilterValue::Text(code)) = query.filter("currency") else { return None };
+    let code = text(query, "currency")?;
     if Currency::of(code).is_none() {
         faults.add("currency", "must be the code of a currency, such as USD");
     }
-    Some(code.clone())
-}
-
-fn buckets(query: &ListQuery, faults: &mut FieldErrors) -> Vec<i64> {
-    let Some(FilterValue::Text(text)) = query.filter("buckets") else { return vec![30, 60, 90] };
-    let days: Option<Vec<i64>> = text.split(',').map(|days| days.trim().parse().ok()).collect();
-    let fit = |days: &Vec<i64>| {
-        (1..=12).contains(&days.len())
-            && days.iter().all(|days| (1..=3650).contains(days))
-            && days.windows(2).all(|pair| pair[0] < pair[1])
-    };
-    days.filter(fit).unwrap_or_else(|| {
-        faults.add("buckets", "must be 1 to 12 numbers of days such as 30,60,90, each more than the one before it");
-        Vec::new()
-    })
+    Some(code.to_owned())
 }

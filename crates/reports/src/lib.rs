@@ -238,7 +238,7 @@ fn run<'c, R: Report>(cx: &'c Cx<'c>, _: Option<RecordId>, query: &'c ListQuery)
             report: R::NAME,
             title: R::TITLE,
             business_id: business.id,
-            currency: business.base_currency.clone(),
+            currency: asked.currency.clone().unwrap_or_else(|| business.base_currency.clone()),
             basis: asked.basis,
             parameters: asked.said(R::PARAMETERS),
             generated_at: cx.now,

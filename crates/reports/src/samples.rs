@@ -46,7 +46,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         interval: super::asked::Interval::default(),
         beside: None,
         include_zero: false,
-        buckets: vec![30, 60, 90],
+        buckets: super::aging::Buckets::default(),
         aging_by: super::asked::AgingBy::default(),
         party: None,
         currency: None,

@@ -1,6 +1,6 @@
 //! What is open on a day, as it is read.
 
-use super::{Aged, Coins, Grain, Left, Open, Side, Sums, bucket_of, first_days_of_buckets, of_currency};
+use super::{Aged, Coins, Grain, Left, Open, Side, Sums, bucket_of, of_currency};
 use crate::asked::{AgingBy, Asked};
 use crate::clock::Instant;
 use crate::day::Day;
@@ -238,7 +238,7 @@ impl Questions<'_> {
             }
         };
         let mut bucket = CaseStatement::new();
-        for (place, first) in (0_i64..).zip(first_days_of_buckets(asked)) {
+        for (place, first) in (0_i64..).zip(asked.buckets.first_days(asked.as_of)) {
             bucket = bucket.case(since().gte(first), Expr::cust(place.to_string()));
         }
         let bucket: SimpleExpr = bucket.finally(Expr::cust("-1")).into();
