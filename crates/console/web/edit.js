@@ -284,7 +284,7 @@ export async function editView(main, segment, id, taken = null) {
     } catch (error) {
       if (error instanceof Refused && error.status === 412) await outrun(status).catch(fault);
       else if (error instanceof Refused && Object.keys(error.errors).length > 0)
-        form.showErrors(error.errors, t("The server does not take it like this:"));
+        form.showErrors(error.errors, t("Please mend:"));
       else if (error instanceof Refused) form.showErrors({}, explain(error));
       else fault(error);
     } finally {

@@ -239,7 +239,7 @@ export const GERMAN = {
   "The server": "Der Server",
   "The server cannot be reached. Nothing was lost; try again in a moment.":
     "Der Server ist nicht erreichbar. Nichts ging verloren; versuchen Sie es gleich noch einmal.",
-  "The server does not take it like this:": "Bitte berichtigen:",
+  "Please mend:": "Bitte berichtigen:",
   "The table was saved.": "Die Tabelle wurde gespeichert.",
   "The whole audit log": "Das ganze Protokoll",
   "Theirs": "Die andere",
