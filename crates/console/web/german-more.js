@@ -338,9 +338,8 @@ export const MORE = {
   "subtotal": "Zwischensumme",
   "line": "Zeile",
   "The closing entry": "Die Abschlussbuchung",
-  "unused credits: {amount}": "noch nicht verrechnet: {amount}",
   "not yet due: {amount}": "noch nicht fällig: {amount}",
-  "Unused credits": "Noch nicht verrechnet",
+  "Unused credits of {amount} are taken off": "Noch nicht Verrechnetes von {amount} ist abgezogen",
   "The books are proved: {count} identities hold, and 1 has something that is not finished yet.":
     "Die Bücher sind bewiesen: {count} Gleichungen gehen auf, und bei 1 ist noch etwas offen.",
   "The books are proved: {count} identities hold, and {open} have something that is not finished yet.":

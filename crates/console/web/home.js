@@ -7,7 +7,7 @@ import { explain } from "./dialog.js";
 import { date, money, monthAndYear, monthEdge, monthName, rough, short, time, today } from "./format.js";
 import { business, closing, currency, may, noun } from "./frame.js";
 import { calledThen, linkTo } from "./names.js";
-import { owedBy } from "./owed.js";
+import { owedBy, unused } from "./owed.js";
 import { badge, empty, heading } from "./parts.js";
 import { lastProof, proofMark } from "./proof.js";
 import { RESOURCES, segmentOfStem } from "./resources.js";
@@ -52,29 +52,43 @@ function owed(kind) {
   return asked;
 }
 
-/** What is not yet due is one, and all the rest is late, but for what was credited and settles nothing yet. */
-function late({ report, ages, credits }) {
-  if (!report.rows.some((one) => one.key === "total")) return t("Nothing open");
-  const unit = report.currency;
+/** Whether anything is open: else the report has its total alone. */
+const isOpen = (report) => report.rows.some((one) => one.key !== "total");
+
+/** What is not yet due is one, and all the rest is late. */
+function late({ report, ages }) {
+  if (!isOpen(report)) return t("Nothing open");
   const isLate = ages.slice(1).some(({ value }) => !value.isZero);
-  const unused = t("unused credits: {amount}", { amount: money(credits, unit) });
-  const due = isLate || !credits.isZero ? t("not yet due: {amount}", { amount: money(ages[0].value, unit) }) : t("Nothing is overdue");
-  return credits.isZero ? due : `${due} · ${unused}`;
+  return isLate ? t("not yet due: {amount}", { amount: money(ages[0].value, report.currency) }) : t("Nothing is overdue");
 }
 
-function aging(kind, { report, ages: parts, credits }) {
-  if (!report.rows.some((one) => one.key === "total")) return empty(t("Nothing open"));
+/** A line that says what settles nothing yet, once that is known and where there is any. */
+function unusedCredits(kind, report, asked) {
+  const place = h("p", { class: "quiet small", hidden: true });
+  const show = (groups) => {
+    const left = unused(kind, report, groups);
+    if (left.length === 0) return;
+    const amount = left.map((one) => money(one.amount, one.currency)).join(" + ");
+    replace(place, h("a", { href: path("unmatched") }, t("Unused credits of {amount} are taken off", { amount })));
+    place.hidden = false;
+  };
+  asked.then(show, () => null);
+  return place;
+}
+
+function aging(kind, { report, ages: parts }, matching) {
+  if (!isOpen(report)) return empty(t("Nothing open"));
   const leads = (bucket) => withQuery(path("reports", `${kind}-aging-detail`), { asOf: today(), bucket });
   const points = parts.map(({ column, value }) => ({ name: t(column.label), value, href: leads(column.key) }));
-  if (!credits.isZero) points.push({ name: t("Unused credits"), value: credits, href: leads(null) });
-  return ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
+  const drawing = ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
+  return [drawing, unusedCredits(kind, report, matching)];
 }
 
 const DRAFTS = Object.keys(RESOURCES).filter((segment) => RESOURCES[segment].isDocument);
 
 /** Money that settles nothing yet. */
-async function loose() {
-  const total = (await unmatched({ quiet: true })).reduce((all, one) => all + one.items.length, 0);
+async function loose(matching) {
+  const total = (await matching).reduce((all, one) => all + one.items.length, 0);
   return total > 0 ? { total, text: t("Money not matched"), href: path("unmatched") } : null;
 }
 
@@ -104,7 +118,7 @@ async function notClosed() {
 }
 
 /** What waits for somebody: overdue invoices, drafts, orders that are not done, money that is not matched, books not proved, a month not closed. */
-async function todo() {
+async function todo(matching) {
   const count = async (segment, status, text) => {
     if (!may(`${noun(segment)}.view`)) return null;
     const { total } = await list(segment, { status, pageSize: 1 }, { quiet: true });
@@ -118,7 +132,7 @@ async function todo() {
     count("purchase-orders", "open,partiallyReceived", t("Orders to receive")),
     count("delivery-notes", "posted,partiallyInvoiced", t("Deliveries to invoice")),
     count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
-    loose(),
+    loose(matching),
     failing(),
     unproved(),
     notClosed(),
@@ -224,7 +238,8 @@ export async function homeView(main) {
   const ar = owed("ar");
   const ap = owed("ap");
   const profit = get("/reports/pl", { from: first, to: today(), groupBy: "month" });
-  for (const one of [cash, profit]) one.catch(() => null);
+  const matching = unmatched({ quiet: true });
+  for (const one of [cash, profit, matching]) one.catch(() => null);
   const months = (report) => {
     const row = report.rows.find((one) => one.key === "netProfit");
     return report.columns.map((column, at) => ({
@@ -302,12 +317,12 @@ export async function homeView(main) {
           part(
             t("Owed to us, by age"),
             () => ar,
-            (told) => aging("ar", told),
+            (told) => aging("ar", told, matching),
           ),
           part(
             t("Owed by us, by age"),
             () => ap,
-            (told) => aging("ap", told),
+            (told) => aging("ap", told, matching),
           ),
         ),
         story(),
@@ -315,7 +330,7 @@ export async function homeView(main) {
       h(
         "div",
         { class: "stack" },
-        part(t("To do"), todo, todoList, "tall"),
+        part(t("To do"), () => todo(matching), todoList, "tall"),
         part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 9 }), latest, "tall"),
       ),
     ),

@@ -1,26 +1,28 @@
-// What is owed by age, with what was paid or credited and settles nothing yet told apart from what is late.
+// What is owed by age, as the report says it, and what was paid or credited and settles nothing yet.
 
 import { get } from "./api.js";
-import { Decimal, isDecimal, sum } from "./decimal.js";
+import { sum } from "./decimal.js";
 import { today } from "./format.js";
+import { isAge } from "./report-words.js";
 
-const NOTHING = new Decimal("0");
-const together = (values) => (values.length > 0 ? sum(values) : NOTHING);
-
-/** The rows of documents, however deep they lie. */
-const documents = (rows) => rows.flatMap((row) => (row.type === "document" ? [row] : documents(row.children)));
-
-/** The ages up to the total, each with what is owed of it, and the credits; `kind` is `ar` or `ap`. */
+/** The report with what it comes to in each of its ages; `kind` is `ar` or `ap`. */
 export async function owedBy(kind) {
   const report = await get(`/reports/${kind}-aging`, { asOf: today() });
-  const ages = (of) => report.columns.slice(0, report.columns.findIndex((one) => one.key === "total")).map((column, at) => ({ column, value: of(at) }));
-  const total = report.rows.find((row) => row.key === "total");
-  const isMixed = report.rows.some((row) => ages((at) => row.values[at]).some(({ value }) => isDecimal(value) && value.isNegative));
-  if (!isMixed) return { report, ages: ages((at) => total?.values[at] ?? NOTHING), credits: NOTHING };
-  // In the ages of a party credits are taken off what is late: only its documents tell them apart.
-  const detail = await get(`/reports/${kind}-aging-detail`, { asOf: today() }, { quiet: true });
-  const all = documents(detail.rows);
-  const ofAge = (at) => all.map((row) => row.values[at]).filter(isDecimal);
-  const split = ages((at) => together(ofAge(at).filter((one) => !one.isNegative)));
-  return { report, ages: split, credits: together(split.flatMap((_, at) => ofAge(at).filter((one) => one.isNegative))) };
+  const ages = report.columns.filter(({ key }) => isAge(key));
+  return { report, ages: ages.map((column) => ({ column, value: report.totals[column.key] })) };
+}
+
+/** What takes off what is owed to us, and by us. */
+const SETTLES = { ar: ["receipts", "credit-notes"], ap: ["payments", "debit-notes"] };
+
+/** What of it is left over by today with those who stand in the report, once for each currency; `groups` are what is unmatched. */
+export function unused(kind, report, groups) {
+  const stands = new Set(report.rows.map((row) => row.partyId));
+  const left = groups
+    .filter(({ segment }) => SETTLES[kind].includes(segment))
+    .flatMap(({ items, rest }) => items.map((one) => ({ ...one, amount: one[rest] })))
+    .filter((one) => stands.has(one.partyId) && one.date <= today());
+  const currencies = [...new Set(left.map((one) => one.currency))];
+  const all = (currency) => sum(left.filter((one) => one.currency === currency).map((one) => one.amount));
+  return currencies.map((currency) => ({ currency, amount: all(currency) }));
 }
