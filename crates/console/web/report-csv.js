@@ -5,7 +5,7 @@ import { saveTable, written } from "./csv.js";
 import { Decimal } from "./decimal.js";
 import { tell } from "./dialog.js";
 import { today } from "./format.js";
-import { columnName, kind, spokenCell, translated } from "./report-words.js";
+import { columnName, kind, narrowing, spokenCell, translated } from "./report-words.js";
 import { language, t } from "./texts.js";
 
 /** What a row is, how deep it lies and what it is called stand before its figures. */
@@ -48,6 +48,15 @@ function translatedRows([heads, ...rows], columns) {
 /** The days that were asked for, as they stand in the name of a file. */
 const daysOf = (query, used) => [query.from ?? used.from, query.to ?? used.to ?? query.asOf ?? used.asOf].filter(Boolean);
 
+/** A part of a file's name: letters and digits, and not too many. */
+const inName = (text) =>
+  text
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+    ?.join("-")
+    .slice(0, 32)
+    .replace(/-$/, "");
+
 /** `shown` is the report as it stands on the page, or nothing. */
 export async function saveReport(name, query, shown) {
   const blob = await ask("GET", `/reports/${name}`, {
@@ -57,7 +66,8 @@ export async function saveReport(name, query, shown) {
   });
   const text = await blob.text();
   const days = daysOf(query, shown?.parameters ?? {});
-  const file = `${[name, ...(days.length > 0 ? days : [today()])].join("-")}.csv`;
+  const parts = (await narrowing(query)).map(inName).filter(Boolean);
+  const file = `${[name, ...(days.length > 0 ? days : [today()]), ...parts].join("-")}.csv`;
   saveTable(language() === "de" ? translatedRows(parsed(text), shown?.columns ?? []) : text, file);
   tell(t("The table was saved."));
 }

@@ -2,7 +2,7 @@
 
 import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
-import { date, figure, shown, time } from "./format.js";
+import { date, figure, shown } from "./format.js";
 import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
@@ -83,17 +83,11 @@ function narrowed(report) {
 
 const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
 
-export function said(report) {
-  const { from, to, asOf, basis, knownAt } = report.parameters;
+/** What a report is of: its days, its currency where it is not told by what narrows it, and that. */
+export function said(report, parts) {
+  const { from, to, asOf, currency } = report.parameters;
   const days = from ? `${date(from)} – ${date(to)}` : asOf ? t("as of {day}", { day: date(asOf) }) : "";
-  return [
-    days,
-    report.currency,
-    basis === "cash" ? t("when paid") : "",
-    knownAt ? t("as known at {time}", { time: time(knownAt) }) : "",
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  return [days, currency ? null : report.currency, ...parts].filter(Boolean).join(" · ");
 }
 
 /** What reports come to that no row and no column sums up. */
@@ -125,7 +119,8 @@ function results(report) {
 /** With more columns than this it lies on its side on paper. */
 const WIDE = 6;
 
-export function drawn(whole) {
+/** `of` is what the report is of, in a line. */
+export function drawn(whole, of) {
   const report = narrowed(whole);
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
   const heads = report.columns.map(columnName);
@@ -173,7 +168,7 @@ export function drawn(whole) {
       h("strong", {}, business()?.name),
       " ",
       h("span", {}, t(report.title)),
-      h("span", { class: "quiet" }, said(report)),
+      h("span", { class: "quiet" }, of),
     ),
     h(
       "thead",

@@ -1,7 +1,9 @@
 // What reports say, in the reader's words: their heads, their rows, and what they are about.
 
-import { date, monthAndYear, monthsEnd } from "./format.js";
-import { about, spoken, t, word } from "./texts.js";
+import { date, monthAndYear, monthsEnd, time } from "./format.js";
+import { nameOf } from "./names.js";
+import { leadsTo } from "./resources.js";
+import { about, label, spoken, t, word } from "./texts.js";
 
 export const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
 
@@ -32,9 +34,31 @@ export function words(text) {
 
 /** Whether something is the key of an age, such as `current`, `1-30` or `91+`. */
 export const isAge = (key) => /^(current|\d+-\d+|\d+\+)$/.test(key);
-/** An age as its column is headed. */
-export const age = (key) =>
-  key === "current" ? t("Not yet due") : words(key.endsWith("+") ? `${key.slice(0, -1)} days or more` : `${key.replace("-", " to ")} days`);
+/** What is youngest: due later, or of this very day where the day of the document counts. */
+const youngest = (by) => (by === "documentDate" ? t("Of the day itself") : t("Not yet due"));
+/** An age as its column is headed, and by which day it is told. */
+export const age = (key, by) =>
+  key === "current" ? youngest(by) : words(key.endsWith("+") ? `${key.slice(0, -1)} days or more` : `${key.replace("-", " to ")} days`);
+
+/** The records that a report can be about. */
+const RECORDS = ["partyId", "accountId", "itemId", "taxCodeId"];
+
+/** What narrows a report, each part in a word or two, by what was asked of it. */
+export async function narrowing(asked) {
+  const { bucket, agingBy, currency, type, taxBasis, basis, knownAt } = asked;
+  const names = RECORDS.filter((one) => asked[one]).map((one) => nameOf(leadsTo(one, "reports"), asked[one]));
+  const parts = [
+    bucket ? age(bucket, agingBy) : null,
+    ...(await Promise.all(names)),
+    type && type !== "all" ? word(type, "type", "reports") : null,
+    currency ? t("only what is in {currency}", { currency }) : null,
+    agingBy === "documentDate" ? t("by the date of the document") : null,
+    taxBasis ? `${label("taxBasis", "reports")}: ${word(taxBasis, "taxBasis", "reports")}` : null,
+    basis === "cash" ? t("when paid") : null,
+    knownAt ? t("as known at {time}", { time: time(knownAt) }) : null,
+  ];
+  return parts.filter(Boolean);
+}
 
 const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
 /** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */

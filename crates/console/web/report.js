@@ -9,7 +9,7 @@ import { picker } from "./picker.js";
 import { refusal, refused } from "./refusals.js";
 import { saveReport } from "./report-csv.js";
 import { drawn, said } from "./report-table.js";
-import { age, first, isAge, words } from "./report-words.js";
+import { age, first, isAge, narrowing, words } from "./report-words.js";
 import { leadsTo } from "./resources.js";
 import { here, note, path } from "./route.js";
 import { about, label, t, word } from "./texts.js";
@@ -235,6 +235,7 @@ function checks(report) {
           ? t("1 check holds")
           : t("{count} checks hold", { count: report.checks.length })
         : t("{count} checks are broken", { count: broken }),
+      report.parameters.bucket ? h("span", { class: "quiet" }, ` · ${t("of all ages")}`) : null,
     ),
     h("ul", { class: "plain-list" }, report.checks.map(one)),
   );
@@ -265,12 +266,13 @@ export async function reportView(main, name) {
     made.length = 0;
     try {
       const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 100 } : query);
+      const of = said(report, await narrowing(report.parameters));
       if (!results.isConnected) return;
       seen = report;
       questions.showFaults({});
       questions.say(report.parameters);
-      replace(onPaper, said(report));
-      replace(results, checks(report), report.rows.length > 0 ? drawn(report) : empty(t("Nothing in these days.")));
+      replace(onPaper, of);
+      replace(results, checks(report), report.rows.length > 0 ? drawn(report, of) : empty(t("Nothing in these days.")));
       if (report.pagination) replace(pages, pager(report.pagination));
     } catch (error) {
       questions.showFaults(error.errors ?? {});
