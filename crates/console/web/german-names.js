@@ -95,7 +95,7 @@ export const NAMES = {
   billingAddress: "Rechnungsanschrift",
   blocked: "Gesperrt",
   bucket: "Altersstufe",
-  buckets: "Altersstufen",
+  buckets: "Grenzen der Altersstufen, in Tagen",
   carrier: "Spediteur",
   cashFlowSection: "Kapitalflussrechnung",
   cashReceipt: "Barzahlung",

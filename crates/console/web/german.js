@@ -313,6 +313,8 @@ export const GERMAN = {
   "by the date of the document": "nach Belegdatum",
   "Of the day itself": "Vom Tag selbst",
   "of all ages": "über alle Altersstufen",
+  "All ages": "Alle Altersstufen",
+  "Nothing of this age.": "Nichts in dieser Altersstufe.",
   "{count} checks are broken": "{count} Prüfungen nicht bestanden",
   "{count} checks hold": "{count} Prüfungen bestanden",
   "{count} records": "{count} Einträge",

@@ -82,14 +82,28 @@ function periods() {
 const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
 
 /** What most people ask for stands first; the rest is folded away. */
-const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "compareWith", "groupBy"];
+const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "agingBy", "currency", "compareWith", "groupBy"];
 const rank = ({ name, required }) => (required ? -1 : (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1));
 
 /** What can be chosen for a parameter, in a word. */
-function choice(value, name) {
-  if (value === "true") return t("Yes");
-  if (value === "false") return t("No");
-  return name === "bucket" && isAge(value) ? age(value) : word(value, name, "reports");
+const choice = (value, name) => ({ true: t("Yes"), false: t("No") })[value] ?? word(value, name, "reports");
+
+/** Which age: those that the report has, as soon as it is there. */
+function ageChoice(id, name, value) {
+  const input = h("select", { id, name });
+  const offer = (ages, chosen) =>
+    replace(
+      input,
+      h("option", { value: "" }, t("All ages")),
+      ages.map(([key, text]) => h("option", { value: key, selected: key === chosen }, text)),
+    );
+  const show = ({ columns, parameters }) =>
+    offer(
+      columns.filter(({ key }) => isAge(key)).map((column) => [column.key, words(column.label)]),
+      parameters.bucket,
+    );
+  offer(value ? [[value, isAge(value) ? age(value) : value]] : [], value);
+  return { element: input, input, get: () => input.value, show };
 }
 
 function asking(offer, state, run) {
@@ -101,6 +115,7 @@ function asking(offer, state, run) {
     const isFlag = name.startsWith("include");
     let made;
     if (leads) made = picker({ segment: leads, id, name, value: state[name] });
+    else if (name === "bucket") made = ageChoice(id, name, state[name]);
     else if (parameter.values.length > 0 || isFlag) {
       const words = isFlag ? ["true", "false"] : parameter.values;
       const input = h(
@@ -179,6 +194,8 @@ function asking(offer, state, run) {
         )
       : null,
   );
+  // Other bounds make other ages.
+  fields.get("buckets")?.input.addEventListener("change", () => fields.get("bucket") && (fields.get("bucket").input.value = ""));
   /** Days that nobody gave: the report says which it took, and they are not given to the next one. */
   const taken = new Map();
   const read = () =>
@@ -187,7 +204,9 @@ function asking(offer, state, run) {
         .map(([name, one]) => [name, one.get() ?? ""])
         .filter(([name, value]) => value !== "" && taken.get(name) !== value),
     );
-  const say = (used) => {
+  const say = (report) => {
+    const used = report.parameters;
+    fields.get("bucket")?.show(report);
     for (const name of ["from", "to", "asOf"]) {
       const input = fields.get(name)?.input;
       if (!input || !used[name] || (input.value !== "" && input.value !== taken.get(name))) continue;
@@ -241,6 +260,10 @@ function checks(report) {
   );
 }
 
+/** Of one age a total alone says nothing. */
+const hasRows = ({ rows, parameters }) => rows.some((row) => !parameters.bucket || row.type !== "total");
+const nothingIn = ({ parameters }) => empty(parameters.bucket ? t("Nothing of this age.") : t("Nothing in these days."));
+
 export async function reportView(main, name) {
   const all = await known();
   const offer = all.find((one) => one.name === name);
@@ -270,9 +293,9 @@ export async function reportView(main, name) {
       if (!results.isConnected) return;
       seen = report;
       questions.showFaults({});
-      questions.say(report.parameters);
+      questions.say(report);
       replace(onPaper, of);
-      replace(results, checks(report), report.rows.length > 0 ? drawn(report, of) : empty(t("Nothing in these days.")));
+      replace(results, checks(report), hasRows(report) ? drawn(report, of) : nothingIn(report));
       if (report.pagination) replace(pages, pager(report.pagination));
     } catch (error) {
       questions.showFaults(error.errors ?? {});

@@ -95,7 +95,7 @@ const ENGLISH = {
   apiKeys: "API keys",
   apiKey: "API key",
   bucket: "Age",
-  buckets: "Ages",
+  buckets: "Bounds of the ages, in days",
   receivableBalance: "Owed to us",
   payableBalance: "Owed by us",
   overdueAmount: "Overdue to us",
