@@ -165,10 +165,7 @@ export function drawn(whole, of) {
     h(
       "caption",
       {},
-      h("strong", {}, business()?.name),
-      " ",
-      h("span", {}, t(report.title)),
-      h("span", { class: "quiet" }, of),
+      h("div", { class: "stays" }, h("strong", {}, business()?.name), " ", h("span", {}, t(report.title)), h("span", { class: "quiet" }, of)),
     ),
     h(
       "thead",
