@@ -152,7 +152,7 @@ pub fn page(folder: &str, style: &str, setup: &Setup) -> String {
          <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\n\
          <link rel=\"stylesheet\" href=\"{style}\">\n{ahead}\
          <script type=\"module\" src=\"{folder}/main.js\"></script>\n</head>\n<body>\n\
-         <div id=\"app\"><main class=\"gate\"><h1>Duet</h1><p>The console is loading.</p></main></div>\n\
+         <div id=\"app\"><main class=\"gate\"><h1>Duet</h1></main></div>\n\
          <noscript><main class=\"gate\"><p>The console needs JavaScript. These pages are here as well:</p>\
          <ul>{others}</ul></main></noscript>\n</body>\n</html>\n"
     )

@@ -209,6 +209,7 @@ export const MORE = {
   "{what} is the same as …": "{what} ist derselbe wie …",
   "{what} is there now.": "{what} ist jetzt da.",
   "{number}, due {day}": "{number}, fällig {day}",
+  "{number}, of {day}": "{number} vom {day}",
   "{number} to {number2} days": "{number} bis {number2} Tage",
   "{number} days or more": "{number} Tage und mehr",
   "Assets equal liabilities and equity on {day}": "Aktiva und Passiva sind am {day} gleich",

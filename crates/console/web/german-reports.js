@@ -18,6 +18,8 @@ export const REPORTS = {
   "What is open with each party at the end of a day, by how late it is. What is paid in advance or credited and not yet allocated lessens it. Later allocations change nothing. Everything is in the company's currency, beside what it is in its own; with `currency` only what is in that one, in it.":
     "Was je Kontakt am Ende eines Tages offen ist, nach Überfälligkeit. Anzahlungen und Gutschriften ohne Zuordnung mindern es. Spätere Zuordnungen ändern nichts. Alles steht in der Hauswährung, daneben in seiner eigenen; mit einer gewählten Währung nur, was in dieser ist.",
   "The same with every document below its party.": "Dasselbe mit jedem Beleg unter seinem Kontakt.",
+  "The same with every document below its party. With `bucket` only what is so late.":
+    "Dasselbe mit jedem Beleg unter seinem Kontakt. Mit einer gewählten Altersstufe nur, was so lange überfällig ist.",
   "What was open with a party before a period, what happened in it, and what is open then. What it owes is positive. Everything is in the company's currency, beside what it is in its own; with `currency` only what is in that one, in it.":
     "Was mit einem Kontakt vor einem Zeitraum offen war, was darin geschah, und was danach offen ist. Was er schuldet, ist positiv. Alles steht in der Hauswährung, daneben in seiner eigenen; mit einer gewählten Währung nur, was in dieser ist.",
   "What tax was charged on sales and paid on purchases in a period, by tax code and component, with what it was computed on, in the company's currency. Lines without a code stand below `none`; what moves accounts of tax without being tax stands below `carry`, and is in no total.":
@@ -69,6 +71,7 @@ export const REPORTS = {
     "Ob mit dem Ergebnis begonnen wird oder Herkunft und Verwendung des Geldes gezeigt werden; ohne Angabe indirekt.",
   "The days at which something is how late, each more than the one before it; `30,60,90` when absent.":
     "Die Grenzen der Altersstufen in Tagen, jede größer als die vorige; ohne Angabe 30,60,90.",
+  "Only what is so late: the key of one of the columns, such as `current`, `1-30` or `91+`.": "Nur was so lange überfällig ist.",
   "Whether it is late by its due date or by its own; `dueDate` when absent.": "Ob die Fälligkeit oder das Belegdatum zählt; ohne Angabe die Fälligkeit.",
   "Only what is in this currency, and in it; all of it in the company's currency when absent.":
     "Nur was in dieser Währung ist, und in ihr; ohne Angabe alles in Hauswährung.",

@@ -101,6 +101,7 @@ export const FIELDS = [
   ["must be cash, or left out, for an account that holds money", "muss Zahlungsmittel oder leer sein, denn das Konto führt Geld"],
   ["must be operating, investing or financing: the account holds no money", "muss Geschäfts-, Investitions- oder Finanzierungstätigkeit sein: das Konto führt kein Geld"],
   ["must be archived: it is part of another party, which stands for it", "muss archiviert sein: er gehört zu einem anderen Kontakt, der für ihn steht"],
+  ["must be the key of one of the columns: .*", "muss eine Altersstufe des Berichts sein"],
   ["must be the name of the company: (.+)", "muss der Name der Firma sein: $1"],
   ["must be the code of a currency, such as .*", "muss ein Währungskürzel wie USD sein"],
   ["must be a language, and a country where it matters, such as .*", "muss eine Sprache sein, und ein Land, wo es darauf ankommt, etwa de oder de-AT"],

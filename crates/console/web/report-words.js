@@ -61,10 +61,11 @@ export async function narrowing(asked) {
 }
 
 const tellsOf = (row) => row.accountId || row.partyId || row.itemId || row.documentId;
-/** What a row is called: a record by its own name, a document with the day on which it is due; else in the report's words. */
+/** What a row is called: a record by its own name, a document with the day on which it is due, or its own; else in the report's words. */
 export function translated(row) {
-  const due = row.type === "document" && /^(.*), due (\d{4}-\d{2}-\d{2})$/.exec(row.label);
-  if (due) return t("{number}, due {day}", { number: due[1], day: date(due[2]) });
+  const [, number, which, day] = (row.type === "document" && /^(.*), (due|of) (\d{4}-\d{2}-\d{2})$/.exec(row.label)) || [];
+  if (which === "due") return t("{number}, due {day}", { number, day: date(day) });
+  if (which === "of") return t("{number}, of {day}", { number, day: date(day) });
   const own = tellsOf(row) && !["subtotal", "total"].includes(row.type);
   return own ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
 }
