@@ -41,6 +41,7 @@ modules![
     "api.js",
     "chain.js",
     "chart.js",
+    "closing.js",
     "csv.js",
     "currencies.js",
     "decimal.js",

@@ -1,6 +1,7 @@
 // Writing a record: the form, what it comes to while it is written, and what the server says of it.
 
 import { Refused, ask, company, list, newKey } from "./api.js";
+import { draftsNote } from "./closing.js";
 import { unitOf } from "./currencies.js";
 import { Decimal, write } from "./decimal.js";
 import { copy, dialog, explain, fault, tell } from "./dialog.js";
@@ -123,7 +124,9 @@ export async function editView(main, segment, id, taken = null) {
           h("a", { href: path("proof") }, t("Prove the books")),
         ]
       : null;
-  const title = isNew ? t("New: {what}", { what: label(noun(segment), "one") }) : t("Edit {what}", { what: called(before, segment) });
+  /** Whoever comes to close a month brings its last day along. */
+  const closes = segment === "locks" && isNew && Boolean(given.lockDate);
+  const title = closes ? t("Close the books") : isNew ? t("New: {what}", { what: label(noun(segment), "one") }) : t("Edit {what}", { what: called(before, segment) });
   const preview = h("aside", { class: "card preview", "aria-label": t("What it comes to") });
   let turn = 0;
   let stopping = null;
@@ -156,6 +159,7 @@ export async function editView(main, segment, id, taken = null) {
     changed: () => {
       settle?.draw();
       both?.show(form.read());
+      drafts?.show(form.read());
       look();
       keep();
     },
@@ -166,6 +170,7 @@ export async function editView(main, segment, id, taken = null) {
   const keepNow = () => form.isDirty && keepDraft(segment, id, { body: form.read(), etag, was: opened });
   const keep = later(400, keepNow);
   const both = segment === "journals" ? sides() : null;
+  const drafts = segment === "locks" && isNew ? draftsNote() : null;
   const settle =
     known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
 
@@ -330,7 +335,7 @@ export async function editView(main, segment, id, taken = null) {
   const buttons =
     known.isDocument && isDraft
       ? [button(postWord(segment), "posted", true, "Control+Enter"), button(t("Save as draft"), "draft", false, "Control+S")]
-      : [button(t("Save"), null, true, "Control+Enter")];
+      : [button(closes ? t("Close the books") : t("Save"), null, true, "Control+Enter")];
   const keys = (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
     const at = event.key === "Enter" ? 0 : event.key === "s" ? buttons.length - 1 : -1;
@@ -395,6 +400,7 @@ export async function editView(main, segment, id, taken = null) {
         "div",
         { class: "edit-main" },
         form.wrong,
+        drafts?.element,
         h("section", { class: "card" }, form.head),
         settle?.place,
         form.lines ? h("section", { class: "card" }, form.lines, both?.element) : null,
@@ -406,6 +412,7 @@ export async function editView(main, segment, id, taken = null) {
   );
   if (isNew) form.head.querySelector("input, select")?.focus({ preventScroll: true });
   both?.show(form.read());
+  drafts?.show(form.read());
   await settle?.draw();
   if (known.isDocument) rehearse();
 }

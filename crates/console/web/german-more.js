@@ -369,6 +369,11 @@ export const MORE = {
   "from one dialect to the other, call by call.": "von einem Dialekt zum anderen, Aufruf für Aufruf.",
   "Log in": "Anmelden",
   "Close a month": "Monat abschließen",
+  "Close the books": "Bücher abschließen",
+  "No drafts are dated {day} or before.": "Kein Entwurf ist vom {day} oder früher.",
+  "Of what you may see, no drafts are dated {day} or before.": "Von dem, was Sie sehen dürfen, ist kein Entwurf vom {day} oder früher.",
+  "These drafts are dated {day} or before. Once that is closed, none of them books anything on its day:":
+    "Diese Entwürfe sind vom {day} oder früher. Nach dem Abschluss bucht keiner mehr etwas an seinem Tag:",
   "To close a month, post or delete its drafts, then prove the books, then lock everything until its last day. After that nothing is booked in it any more, and its reports stay as they are.":
     "Um einen Monat abzuschließen, buchen oder löschen Sie seine Entwürfe, prüfen Sie dann die Bücher, und sperren Sie dann alles bis zu seinem letzten Tag. Danach wird in ihm nichts mehr gebucht, und seine Berichte bleiben, wie sie sind.",
 };

@@ -2,6 +2,7 @@
 
 import { get, list } from "./api.js";
 import { ages, bars, line } from "./chart.js";
+import { DRAFTS } from "./closing.js";
 import { h, icon, replace } from "./dom.js";
 import { explain } from "./dialog.js";
 import { date, money, monthAndYear, monthEdge, monthName, rough, short, time, today } from "./format.js";
@@ -83,8 +84,6 @@ function aging(kind, { report, ages: parts }, matching) {
   const drawing = ages({ title: t("By age"), points, shown: (value) => money(value, report.currency) });
   return [drawing, unusedCredits(kind, report, matching)];
 }
-
-const DRAFTS = Object.keys(RESOURCES).filter((segment) => RESOURCES[segment].isDocument);
 
 /** Money that settles nothing yet. */
 async function loose(matching) {
