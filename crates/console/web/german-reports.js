@@ -17,7 +17,6 @@ export const REPORTS = {
     "Jedes Eigenkapitalkonto mit Anfangsbestand, Bewegungen und Endbestand, samt dem Ergebnis bis dahin.",
   "What is open with each party at the end of a day, by how late it is. What is paid in advance or credited and not yet allocated lessens it. Later allocations change nothing. Everything is in the company's currency, beside what it is in its own; with `currency` only what is in that one, in it.":
     "Was je Kontakt am Ende eines Tages offen ist, nach Überfälligkeit. Anzahlungen und Gutschriften ohne Zuordnung mindern es. Spätere Zuordnungen ändern nichts. Alles steht in der Hauswährung, daneben in seiner eigenen; mit einer gewählten Währung nur, was in dieser ist.",
-  "The same with every document below its party.": "Dasselbe mit jedem Beleg unter seinem Kontakt.",
   "The same with every document below its party. With `bucket` only what is so late.":
     "Dasselbe mit jedem Beleg unter seinem Kontakt. Mit einer gewählten Altersstufe nur, was so lange überfällig ist.",
   "What was open with a party before a period, what happened in it, and what is open then. What it owes is positive. Everything is in the company's currency, beside what it is in its own; with `currency` only what is in that one, in it.":
