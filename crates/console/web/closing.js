@@ -45,12 +45,12 @@ export function draftsNote() {
     const day = [lockDate, hardLockDate].filter(Boolean).sort().at(-1) ?? null;
     if (day === asked) return;
     asked = day;
-    element.hidden = true;
+    element.hidden = day === null;
     if (day === null) return;
+    // It has its place from the first, so that nothing moves away below a finger.
+    replace(element, "…");
     const found = await draftsUntil(day, seen);
-    if (day !== asked) return;
-    replace(element, told(found, day, seen.length === DRAFTS.length));
-    element.hidden = false;
+    if (day === asked) replace(element, told(found, day, seen.length === DRAFTS.length));
   };
-  return { element, show: (lock) => show(lock).catch(() => null) };
+  return { element, show: (lock) => show(lock).catch(() => (element.hidden = true)) };
 }
