@@ -72,7 +72,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "address": {"line1": "Am Kai 4", "city": "Hamburg", "postalCode": "20457", "country": "DE"},
                 "settings": {"overDeliveryPercent": 5}
             }),
-            story: Box::new(trader::Trader::new(today, seed, scale(2_630, 8))),
+            story: Box::new(trader::Trader::new(today, seed, scale(2_630, 6))),
         },
         Company {
             key: "studio",
@@ -82,7 +82,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "chartTemplate": "services", "tags": ["demo", "projects"],
                 "address": {"line1": "7 Wharf Street", "city": "Bristol", "postalCode": "BS1 4RB", "country": "GB"}
             }),
-            story: Box::new(studio::Studio::new(today, seed + 1, scale(380, 3))),
+            story: Box::new(studio::Studio::new(today, seed + 1, scale(380, 2))),
         },
         Company {
             key: "shop",
@@ -92,7 +92,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "tags": ["demo", "shop"], "settings": {"pricesIncludeTaxDefault": true, "negativeStock": "allow"},
                 "address": {"line1": "214 Maple Street", "city": "Burlington", "state": "VT", "postalCode": "05401", "country": "US"}
             }),
-            story: Box::new(shop::Shop::new(today, seed + 2, scale(1_000, 7))),
+            story: Box::new(shop::Shop::new(today, seed + 2, scale(1_000, 5))),
         },
         Company {
             key: "businessesGet",
