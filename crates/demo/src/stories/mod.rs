@@ -82,7 +82,7 @@ pub(crate) fn companies(size: Size, seed: u64, today: Day) -> Vec<Company> {
                 "chartTemplate": "services", "tags": ["demo", "projects"],
                 "address": {"line1": "7 Wharf Street", "city": "Bristol", "postalCode": "BS1 4RB", "country": "GB"}
             }),
-            story: Box::new(studio::Studio::new(today, seed + 1, scale(380, 2))),
+            story: Box::new(studio::Studio::new(today, seed + 1, scale(380, 4))),
         },
         Company {
             key: "shop",

@@ -196,13 +196,13 @@ impl Shop {
     fn month(&mut self, day: Day) {
         match day.day() {
             2 => {
-                let body = json!({"date": day, "accountId": account("1010"), "amount": "420.00", "narration": "Rent",
-                    "lines": [{"accountId": account("6200"), "amount": "420.00", "description": "Rent"}]});
+                let body = json!({"date": day, "accountId": account("1010"), "amount": "240.00", "narration": "Rent",
+                    "lines": [{"accountId": account("6200"), "amount": "240.00", "description": "Rent"}]});
                 self.script.make("paymentsCreate", body);
             }
             16 => self.school(day),
             24 => {
-                let wages = money(pay(self.script.grown(day), (9_000, 81_000)));
+                let wages = money(pay(self.script.grown(day), (5_000, 38_000)));
                 let body = json!({"date": day, "narration": "Wages", "lines": [
                     {"accountId": account("6100"), "debit": wages}, {"accountId": account("1010"), "credit": wages}
                 ]});

@@ -272,7 +272,7 @@ impl Studio {
                 self.script.make("contraEntriesCreate", body);
             }
             27 => {
-                let salaries = money(pay(self.script.grown(day), (250_000, 1_400_000)));
+                let salaries = money(pay(self.script.grown(day), (110_000, 800_000)));
                 let body = json!({"date": day, "narration": "Salaries", "lines": [
                     {"accountId": account("6100"), "debit": salaries}, {"accountId": self.bank, "credit": salaries}
                 ]});

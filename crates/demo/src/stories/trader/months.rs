@@ -22,7 +22,7 @@ impl Trader {
         }
         if day == day.last_of_month() {
             let body = json!({"date": day, "narration": "Depreciation", "kind": "adjustment", "lines": [
-                {"accountId": account("6700"), "debit": "180.00"}, {"accountId": account("1690"), "credit": "180.00"}
+                {"accountId": account("6700"), "debit": "90.00"}, {"accountId": account("1690"), "credit": "90.00"}
             ]});
             self.script.make("journalsCreate", body);
             if day.month().is_multiple_of(3) && day < self.script.today {
@@ -47,7 +47,7 @@ impl Trader {
         self.bills += 1;
         let body = json!({
             "date": day, "partyId": self.landlord, "reference": format!("M-{}", self.bills),
-            "lines": [{"accountId": self.money.rent, "description": "Rent of the warehouse", "quantity": 1, "unitPrice": "780.00",
+            "lines": [{"accountId": self.money.rent, "description": "Rent of the warehouse", "quantity": 1, "unitPrice": "420.00",
                        "taxCodeId": self.codes.full}]
         });
         let bill = self.script.make("purchaseInvoicesCreate", body);
@@ -78,7 +78,7 @@ impl Trader {
             return;
         }
         self.bills += 1;
-        let cents = self.chance.between(180, 340) * 100;
+        let cents = self.chance.between(80, 160) * 100;
         let body = json!({
             "date": dated, "partyId": self.power, "reference": format!("SW-{}", self.bills), "narration": "Electricity",
             "lines": [{"accountId": account("6300"), "description": "Electricity", "quantity": 1, "unitPrice": money(cents),
@@ -90,7 +90,7 @@ impl Trader {
     }
 
     fn wages(&mut self, day: Day) {
-        let wages = pay(self.script.grown(day), (30_000, 230_000));
+        let wages = pay(self.script.grown(day), (18_000, 105_000));
         let withheld = wages * 26 / 100;
         let body = json!({"date": day, "narration": "Wages", "lines": [
             {"accountId": account("6100"), "debit": money(wages)}, {"accountId": account("2600"), "credit": money(withheld)},
@@ -116,7 +116,7 @@ impl Trader {
             return;
         }
         let body = json!({"date": day, "narration": "Bookkeeping, not billed yet", "kind": "accrual", "reverseOn": billed, "lines": [
-            {"accountId": account("6600"), "debit": "240.00"}, {"accountId": account("2500"), "credit": "240.00"}
+            {"accountId": account("6600"), "debit": "150.00"}, {"accountId": account("2500"), "credit": "150.00"}
         ]});
         self.script.make("journalsCreate", body);
         self.script.later(billed, |own, day| {
@@ -124,7 +124,7 @@ impl Trader {
             let body = json!({
                 "date": day, "partyId": own.bookkeeper, "reference": format!("P-{}", own.bills),
                 "lines": [{"accountId": account("6600"), "description": "Bookkeeping of the quarter", "quantity": 1,
-                           "unitPrice": "240.00", "taxCodeId": own.codes.full}]
+                           "unitPrice": "150.00", "taxCodeId": own.codes.full}]
             });
             let bill = own.script.make("purchaseInvoicesCreate", body);
             let bookkeeper = own.bookkeeper.clone();
