@@ -68,9 +68,9 @@ fn listens_here(settings: &Settings) -> bool {
     [Some(settings.listen), secure].into_iter().flatten().all(|address| address.ip().is_loopback())
 }
 
-async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
+/// The books, brought to where they can be served.
+async fn opened(sample: Option<Sample>, settings: &Settings, log_level: &LogLevel) -> Result<Arc<Books>, String> {
     let is_demo = sample.is_some();
-    let settings = &loaded.settings;
     if is_demo {
         // Nobody waits for samples that nobody can be shown.
         drop(bind(settings.listen)?);
@@ -89,6 +89,13 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     } else if is_demo {
         return Err("--demo is of the server edition; add a tenant with duet tenant add".into());
     }
+    Ok(books)
+}
+
+async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_level: &LogLevel) -> Result<(), String> {
+    let is_demo = sample.is_some();
+    let settings = &loaded.settings;
+    let books = opened(sample, settings, log_level).await?;
     let certificate = match tls::Files::of(settings) {
         Some(files) => Some(Arc::new(Certificate::read(files)?)),
         None => None,
