@@ -112,8 +112,8 @@ struct Command<T> {
 const BATCH: usize = 128;
 /// It takes no more of them once it has run for so long.
 const SPAN: Duration = Duration::from_millis(200);
-/// So long a command may take that writes for itself, if others are to come in behind it. They would do so behind a savepoint:
-/// SQLite walks all that it would take back, for each statement, and a commit is cheaper than that.
+/// So long a command may take that writes for itself, if others are to come in behind it. Those of its kind would do so behind
+/// a savepoint: SQLite walks all that it would take back, for each statement, and a commit is cheaper than that.
 const SHORT: Duration = Duration::from_millis(10);
 /// So long a command may take which has neighbours in its batch.
 const BESIDE_OTHERS: Duration = Duration::from_secs(1);
