@@ -195,6 +195,9 @@ on_both_engines! {
         let copy = backed_up(&server, &[]);
         let file = copy.join(if server.engine == Engine::Sqlite { "books.db" } else { "books.dump" });
         let place = Place::new(server.engine);
+        let told = refused(&place.restore(&copy, &[]));
+        assert!(told.contains("--key"), "{told}");
+        assert!(!place.folder.join("data").exists(), "a folder is left of what was refused");
         let key = key_of(&server);
         let restore = || refused(&place.restore(&copy, &["--key", &key]));
         let whole = std::fs::read(&file).unwrap();

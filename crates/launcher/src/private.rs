@@ -4,7 +4,7 @@ use crate::console::warn;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// From now on nothing that this process makes is anybody else's, by whichever library it is made.
@@ -15,6 +15,24 @@ pub(crate) fn be_private() {
 pub(crate) fn make_folder(folder: &Path) -> Result<(), String> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| format!("cannot make the folder {}: {error}", folder.display()))
+}
+
+/// A folder that was made for something which is not there yet: it goes where nothing came into it.
+pub(crate) struct Awaiting(Option<PathBuf>);
+
+impl Awaiting {
+    pub(crate) fn make(folder: &Path) -> Result<Self, String> {
+        let was_there = folder.exists();
+        make_folder(folder)?;
+        Ok(Self((!was_there).then(|| folder.to_owned())))
+    }
+}
+
+impl Drop for Awaiting {
+    fn drop(&mut self) {
+        // Only a folder in which there is nothing can be removed so.
+        let _kept = self.0.as_ref().map(std::fs::remove_dir);
+    }
 }
 
 /// As many bytes as a secret has at least.

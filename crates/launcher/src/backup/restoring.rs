@@ -9,6 +9,7 @@ use crate::admin::{self, Memory, explain};
 use crate::bar;
 use crate::config::{Secret, Settings};
 use crate::console::warn;
+use crate::private::Awaiting;
 use crate::{private, tenants, verify};
 use ledger_core::database::{self, Purpose, let_go};
 use ledger_core::fault::said;
@@ -35,7 +36,7 @@ struct Ready {
 
 /// Brings the books of an installation back.
 pub(super) async fn of_one(settings: &Settings, asked: &Restoring) -> Result<String, String> {
-    private::make_folder(&settings.data)?;
+    let _awaiting = Awaiting::make(&settings.data)?;
     let ready = ready(settings, &asked.from, asked.key.as_deref(), (asked, false)).await?;
     brought_back(&ready, asked).await
 }
@@ -56,7 +57,7 @@ pub(super) async fn of_tenants(settings: &Settings, asked: &Restoring, only: Opt
     if let (Some(host), true) = (only, copies.is_empty()) {
         return Err(format!("{} has no copy of the tenant {host}", asked.from.display()));
     }
-    let mut all = Vec::new();
+    let (mut all, mut folders) = (Vec::new(), Vec::new());
     let known = tenants::Known::open(settings).await?;
     for (host, from) in copies {
         let mut place = known.place_of(settings, &host).await?;
@@ -64,7 +65,7 @@ pub(super) async fn of_tenants(settings: &Settings, asked: &Restoring, only: Opt
         if let Some(keys) = &hidden {
             (place.master_key, place.token_secret) = keys.of_books();
         }
-        private::make_folder(&place.data)?;
+        folders.push(Awaiting::make(&place.data)?);
         let key =
             asked.key.as_ref().map(|key| if key.is_dir() { key.join(&host).join("master-key") } else { key.clone() });
         let ready =
