@@ -141,7 +141,15 @@ fn a_bad_value_stops_the_start_and_is_named() {
     assert_eq!(run(&words(&["config", "check"]), "").status.code(), Some(2));
     std::fs::write(folder.join("appsettings.Custom.json"), r#"{ "JwtSettings": { "ExpirationMinutes": 5 } }"#).unwrap();
     let output = run(&words(&["config", "check"]), "");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains(&format!("read {}", folder.join("appsettings.Custom.json").display())), "{told}");
+    assert!(!told.contains("no file was read"), "{told}");
+    let empty = fresh_folder("config");
+    let output = run(&["config", "check", "--config", &empty.display().to_string()].map(str::to_owned), "");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = format!("no file was read: there is no {}", empty.join("appsettings.json").display());
+    assert!(told.contains(&expected) && told.contains("The configuration is good."), "{told}");
     let shown = run(&words(&["config", "show"]), "");
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(

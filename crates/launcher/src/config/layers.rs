@@ -129,6 +129,8 @@ pub(super) struct Merged {
     pub(super) warnings: Vec<String>,
     /// Keys that nothing reads: told by a start, refused by the check.
     pub(super) unknown: Vec<String>,
+    /// The files that were there.
+    pub(super) files: Vec<String>,
 }
 
 impl Merged {
@@ -274,7 +276,10 @@ pub(super) fn merge(source: &Source) -> Merged {
     for path in source.files() {
         let name = path.display().to_string();
         match std::fs::read_to_string(&path) {
-            Ok(text) => merged.lay(of_file(&text, |line| Place::File { path: name.clone(), line })),
+            Ok(text) => {
+                merged.lay(of_file(&text, |line| Place::File { path: name.clone(), line }));
+                merged.files.push(name);
+            }
             Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
             Err(error) => merged.faults.push(format!("{name}: cannot read it: {error}")),
         }

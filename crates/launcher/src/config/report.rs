@@ -30,6 +30,13 @@ pub fn check(source: &Source) -> Checked {
     warnings.extend(settings.iter().flat_map(|settings| weak::found(settings, &Around::here())));
     let mut lines: Vec<String> = errors.iter().map(|line| format!("error: {line}")).collect();
     lines.extend(warnings.iter().map(|line| format!("warning: {line}")));
+    // Whoever checks the wrong folder would be told that all is good.
+    lines.push(if merged.files.is_empty() {
+        let places: Vec<String> = source.files().iter().map(|path| path.display().to_string()).collect();
+        format!("no file was read: there is no {}", places.join(", and no "))
+    } else {
+        format!("read {}", merged.files.join(", "))
+    });
     let mut checked = Checked { report: String::new(), errors: errors.len(), warnings: warnings.len() };
     lines.push(match (checked.errors, checked.warnings) {
         (0, 0) => "The configuration is good.".to_owned(),
