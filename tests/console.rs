@@ -678,5 +678,12 @@ fn every_page_has_the_navigation_and_the_style_of_every_other() {
         browser.run("return [...document.querySelectorAll('.chapters a')].map(one => one.getAttribute('href'))");
     let expected: Vec<String> = guide::PAGES[1..].iter().map(|page| format!("/docs/{}", page.name)).collect();
     assert_eq!(chapters, json!(expected));
+    // What is to be typed names the server that says so, and can be taken along.
+    let typed = browser.run("return [...document.querySelectorAll('.guide pre')].map(one => one.innerText).join()");
+    let typed = typed.as_str().unwrap_or_default();
+    assert!(typed.contains(&server.address.to_string()) && !typed.contains(guide::SERVER), "{typed}");
+    let copies =
+        "return [...document.querySelectorAll('.guide pre')].every(one => one.nextElementSibling.className === 'copy')";
+    assert_eq!(browser.run(copies), true);
     assert!(browser.complaints().iter().all(|one| one.contains("404")), "{:?}", browser.complaints());
 }

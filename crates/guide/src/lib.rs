@@ -52,6 +52,9 @@ macro_rules! pictures {
 
 pictures!["home.png", "invoice.png", "report.png", "phone.png"];
 
+/// What works on a page that is served: it names this server, and what is to be typed can be taken along.
+pub const SCRIPT: &str = include_str!("guide.js");
+
 /// How the pages name a server: as somebody does who has just started one.
 pub const SERVER: &str = "http://127.0.0.1:5000";
 

@@ -52,6 +52,8 @@ pub struct Picture {
 /// The guide: its pages, and what they show.
 pub struct Guide {
     pub chapters: Vec<Chapter>,
+    /// What works on each page.
+    pub script: &'static str,
     pub pictures: Vec<Picture>,
 }
 
@@ -259,10 +261,13 @@ pub fn router(
         let shown = same(Prepared::of(bytes), &PICTURE);
         router = router.route(&format!("{GUIDE}/pictures/{name}"), shown);
     }
+    let (script_at, script) = kept("js", guide.script);
+    router = router.route(&script_at, script);
+    let script = script_tag(&script_at);
     for Chapter { name, title, body } in guide.chapters {
-        let (frame, path) = (frame.clone(), chapter_path(name));
+        let (frame, path, script) = (frame.clone(), chapter_path(name), script.clone());
         let at = path.clone();
-        let whole = move || frame.page(&at, title, "", &body());
+        let whole = move || frame.page(&at, title, "", &(body() + &script));
         let shown = Prepared::later(Arc::new(whole));
         for path in [path.clone(), path + "/"] {
             router = router.route(&path, same(shown.clone(), &STRICT));
@@ -280,7 +285,7 @@ pub fn router(
         };
         let style = link_to(&route("css", style));
         let script = script.map(|script| route("js", script));
-        let script = script.map_or_else(String::new, |path| format!("\n<script src=\"{path}\"></script>"));
+        let script = script.map_or_else(String::new, |path| script_tag(&path));
         let frame = frame.clone();
         let whole = move || frame.page(path, title, &style, &(body() + &script));
         router = router.route(path, same(Prepared::later(Arc::new(whole)), &STRICT));
@@ -351,6 +356,10 @@ fn kept_for_good(media_type: &'static str, prepared: Prepared) -> MethodRouter {
 }
 
 const SWAGGER_STYLE: &str = "/swagger/assets/5.35.0/swagger-ui.css";
+
+fn script_tag(path: &str) -> String {
+    format!("\n<script src=\"{path}\"></script>")
+}
 
 fn link_to(style: &str) -> String {
     format!("<link rel=\"stylesheet\" href=\"{style}\">\n")

@@ -29,6 +29,7 @@ pub(crate) fn guide() -> Guide {
     let picture = |picture: &guide::Picture| Picture { name: picture.name, bytes: picture.bytes };
     Guide {
         chapters: guide::PAGES.iter().map(chapter).collect(),
+        script: guide::SCRIPT,
         pictures: guide::PICTURES.iter().map(picture).collect(),
     }
 }
