@@ -108,6 +108,8 @@ pub struct Principal {
     /// May make companies; says nothing about the companies of others.
     pub is_system_admin: bool,
     pub expires_at: Instant,
+    /// Nobody asked the database whether it is still so: it counts only where that finds that nothing has changed.
+    pub is_remembered: bool,
 }
 
 impl Principal {

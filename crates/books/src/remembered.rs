@@ -5,6 +5,9 @@
 //! remembered counts only under the counter it was read under. So a role that is taken away is gone with the
 //! next request, on every process, and yet most requests ask the database no more than that one number.
 //!
+//! What writes comes to a transaction that asks for the counter anyway. So whoever is remembered whole is let through to it
+//! unasked, and is judged there; where the counter has moved, the request starts over and asks first.
+//!
 //! Requests that arrive together share the question: one that waits for an answer takes the next answer that
 //! was asked for after it came.
 
@@ -20,7 +23,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{Query, SimpleExpr};
 use sea_orm::{DbBackend, QueryResult, QuerySelect, QueryTrait, Statement};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub mod table {
@@ -121,6 +124,8 @@ pub struct Remembered {
     changes: Question<Changes>,
     with_books: Mutex<HashMap<BusinessId, Arc<QuestionWithBooks>>>,
     facts: Mutex<Facts>,
+    /// Somebody found another count than that under which facts are remembered.
+    doubted: AtomicBool,
 }
 
 #[derive(Default)]
@@ -141,9 +146,29 @@ impl Remembered {
         Self { most: (bytes / WEIGHT).clamp(64, 20_000), ..Self::default() }
     }
 
+    /// The count under which facts are remembered, as far as anybody knows.
+    pub fn last(&self) -> Option<Changes> {
+        let under = self.facts.lock().unwrap_or_else(PoisonError::into_inner).under;
+        (under != Changes::default() && !self.doubted.load(Ordering::SeqCst)).then_some(under)
+    }
+
+    /// Another count was found: whoever comes next asks for it.
+    pub fn doubt(&self) {
+        self.doubted.store(true, Ordering::SeqCst);
+    }
+
+    /// How often anybody asked for a count.
+    #[doc(hidden)]
+    pub fn questions(&self) -> u64 {
+        let with_books = self.with_books.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_companies: u64 = with_books.values().map(|one| one.asked.load(Ordering::SeqCst)).sum();
+        self.changes.asked.load(Ordering::SeqCst) + of_companies
+    }
+
     /// The count of changes, asked for after this call began.
     pub async fn changes(&self, connection: &Reads) -> Result<Changes> {
         let connection = connection.clone();
+        self.doubted.store(false, Ordering::SeqCst);
         self.changes.ask(async move { counted(&connection).await }).await
     }
 
@@ -158,6 +183,7 @@ impl Remembered {
             asked.entry(business).or_default().clone()
         };
         let connection = connection.clone();
+        self.doubted.store(false, Ordering::SeqCst);
         question
             .ask(async move {
                 let version = Query::select()

@@ -257,6 +257,13 @@ async fn asker(
     Ok(asker.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??)
 }
 
+/// Whether it is for the lane alone to judge who asks, so that nobody need ask the database before: what writes in the books
+/// of a company, and says nothing of where these stand.
+fn is_judged_in_the_lane(resource: &ResourceOperations, verb: Verb, parts: &Parts) -> bool {
+    let is_plain = parts.uri.query().is_none() && !parts.headers.contains_key(request::AT_LEAST_SEQUENCE);
+    is_plain && resource.scope == Scope::Business && resource.writes(verb) && !resource.changes_people
+}
+
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
@@ -281,7 +288,16 @@ async fn answer<D: Dialect>(
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
     seen.claims = true;
     seen.business = of_company.and_then(BusinessId::parse);
-    let principal = asker(shell, (token, of_company, address)).await?;
+    let recognised = match seen.business {
+        Some(company) if is_judged_in_the_lane(resource, verb, &parts) => {
+            shell.ledger.recognise(token, company, address)
+        }
+        _ => None,
+    };
+    let principal = match recognised {
+        Some(principal) => principal,
+        None => asker(shell, (token, of_company, address)).await?,
+    };
     seen.principal = Some(principal.clone());
     seen.quota = shell.quotas.take(principal.caller()).await;
     if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
@@ -302,7 +318,7 @@ async fn answer<D: Dialect>(
         BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
     // What was not there yet ended when its sender liked: who they are is asked as of now.
-    let as_of_now = need == BodyNeed::None || came_whole;
+    let as_of_now = need == BodyNeed::None || came_whole || principal.is_remembered;
     let principal = if as_of_now { principal } else { asker(shell, (token, of_company, address)).await? };
     let mut query = request::query(&parts)?;
     query.extend(Some(("format".to_owned(), "csv".to_owned())).filter(|_| form == Media::Csv));
@@ -336,6 +352,8 @@ async fn answer<D: Dialect>(
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
+    // Who was recognised may have to be asked for after all.
+    let again = principal.is_remembered.then(|| (token.to_owned(), call.business.clone()));
     let ledger = shell.ledger.clone();
     let answer = match call.sorted() {
         // It ends with who waits for it, whether they hang up or have waited for too long.
@@ -343,7 +361,14 @@ async fn answer<D: Dialect>(
             present(patience, |waits| Box::pin(async move { ledger.read(waits, &principal, call).await })).await?
         }
         Errand::Write(call) => {
-            let work = async move { ledger.write_down(&principal, call).await };
+            let work = async move {
+                let Some((token, company)) = again else { return ledger.write_down(&principal, call).await };
+                if let Some(reply) = ledger.write_recognised(&principal, call.clone()).await? {
+                    return Ok(reply);
+                }
+                let principal = ledger.authenticate(&token, company.as_deref(), address).await?;
+                ledger.write_down(&principal, call).await
+            };
             Answer::Whole(unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await?)
         }
     };

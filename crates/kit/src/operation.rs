@@ -129,6 +129,14 @@ pub trait Prepared: Send + Sync {
     fn opened_by(&self) -> Option<&str> {
         None
     }
+
+    /// Whether something secret is looked at before it runs.
+    fn goes_by_a_secret(&self) -> bool {
+        self.confirmed_by().is_some()
+            || self.new_password().is_some()
+            || self.first_password().is_some()
+            || self.opened_by().is_some()
+    }
 }
 
 struct PreparedCreate<R: Resource>(R::Draft);

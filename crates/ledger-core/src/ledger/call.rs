@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use words::texts::hex;
 
 /// One request, in no dialect's words.
+#[derive(Clone)]
 pub struct Call {
     pub resource: &'static ResourceOperations,
     pub verb: Verb,

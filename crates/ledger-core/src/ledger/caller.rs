@@ -101,6 +101,49 @@ impl Ledger {
             books,
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
+            is_remembered: false,
+        })
+    }
+
+    /// The same of what is about to write in a company, without a question: where all of it is remembered. Whatever is not,
+    /// and whatever is not good any more, is for `authenticate` to say.
+    pub fn recognise(&self, token: &str, company: BusinessId, address: Option<IpAddr>) -> Option<Principal> {
+        let changes = self.remembered.last()?;
+        let now = self.clock.now();
+        let (user, session, key, token_version, ends) = if token.starts_with(::books::api_keys::PREFIX) {
+            let key = self.remembered.known_key(changes, token)?;
+            key.still_good(now).ok()?;
+            if !key.may_come_from(address) {
+                return None;
+            }
+            (self.remembered.known_user(changes, key.user)?, None, Some(key.scope.clone()), None, key.expires_at)
+        } else {
+            let claims = self.tokens.verify(token, now).ok()?;
+            let user =
+                self.remembered.known_user(changes, claims.sub).filter(|user| user.token_version == claims.ver)?;
+            let session = self.remembered.known_session(changes, RecordId(claims.jti))?;
+            if session.user_id != user.id {
+                return None;
+            }
+            self.seen.note(&session, now);
+            let ends = Instant::from_micros(claims.exp.saturating_mul(1_000_000));
+            (user, Some(session.id), None, Some(claims.ver), Some(ends))
+        };
+        if user.status != UserStatus::Active {
+            return None;
+        }
+        self.remembered.known_company(changes, user.id, company)?;
+        Some(Principal {
+            user: user.id,
+            key,
+            session,
+            token_version,
+            must_change_password: user.must_change_password,
+            changes,
+            books: None,
+            is_system_admin: user.is_system_admin,
+            expires_at: ends.unwrap_or_else(|| now.plus(Duration::from_hours(24))),
+            is_remembered: true,
         })
     }
 

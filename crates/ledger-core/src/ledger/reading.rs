@@ -37,6 +37,7 @@ pub enum Errand {
 pub struct ReadCall(pub(super) Call);
 
 /// A call that writes.
+#[derive(Clone)]
 pub struct WriteCall(pub(super) Call);
 
 impl Call {

@@ -100,17 +100,16 @@ async fn owner(ledger: &Arc<Ledger>) -> Principal {
         books: None,
         is_system_admin: true,
         expires_at: Instant::from_micros(i64::MAX),
+        is_remembered: false,
     }
 }
 
-async fn create(
-    ledger: &Arc<Ledger>,
-    principal: &Principal,
+fn making(
     resource: &'static ResourceOperations,
     (business, key): (Option<String>, Option<&str>),
     body: &str,
-) -> Result<Reply> {
-    let call = Call {
+) -> WriteCall {
+    WriteCall(Call {
         resource,
         verb: Verb::Create,
         business,
@@ -123,8 +122,17 @@ async fn create(
         agent: None,
         listens: false,
         at_least: None,
-    };
-    ledger.write_down(principal, WriteCall(call)).await
+    })
+}
+
+async fn create(
+    ledger: &Arc<Ledger>,
+    principal: &Principal,
+    resource: &'static ResourceOperations,
+    place: (Option<String>, Option<&str>),
+    body: &str,
+) -> Result<Reply> {
+    ledger.write_down(principal, making(resource, place, body)).await
 }
 
 /// A company, and a party that was made in it with a key: whether a repeat with that key is known.

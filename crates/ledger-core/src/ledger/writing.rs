@@ -25,11 +25,21 @@ use kit::operation::{Prepared, ReplyKind};
 use kit::resource::Scope;
 use masters::user as user_records;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Ledger {
     /// Answers a call that writes. Whoever stops waiting for it does not stop it, where it runs in a task of its own.
     pub async fn write_down(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Reply> {
         self.write_named(principal, call, Vec::new()).await
+    }
+
+    /// The same for a caller who was recognised: nobody asked the database yet who they are and what they may do. Nothing is
+    /// answered, and nothing was done, where that has changed; then it is for `write_down`, once they were asked for.
+    pub async fn write_recognised(self: &Arc<Self>, principal: &Principal, call: WriteCall) -> Result<Option<Reply>> {
+        let WriteCall(call) = call;
+        // What is refused by what is remembered may be allowed by now.
+        let Ok(leave) = self.authorise(principal, &call).await else { return Ok(None) };
+        self.written(principal, leave, (call, Vec::new())).await
     }
 
     /// The same where what is made is to be called so: the record of each operation by its place, one that comes alone being
@@ -41,20 +51,32 @@ impl Ledger {
         names: Vec<Option<RecordId>>,
     ) -> Result<Reply> {
         let WriteCall(call) = call;
-        let (leave, judged) = self.authorise(principal, &call).await?;
+        let leave = self.authorise(principal, &call).await?;
+        let written = self.written(principal, leave, (call, names)).await?;
+        written.ok_or_else(|| Error::internal("what was asked for as a write began was taken for remembered"))
+    }
+
+    async fn written(
+        self: &Arc<Self>,
+        principal: &Principal,
+        (leave, judged): (Leave, Judged),
+        (call, names): (Call, Vec<Option<RecordId>>),
+    ) -> Result<Option<Reply>> {
         let stood = Self::reached(principal, &call)?;
         if let Some(business) = &judged.business {
             self.count(principal, &call, business);
         }
-        Ok(self.write_request(principal, (leave, judged), (call, names)).await?.knowing(stood))
+        let written = self.write_request(principal, (leave, judged), (call, names)).await?;
+        Ok(written.map(|reply| reply.knowing(stood)))
     }
 
+    /// Nothing where the caller was recognised, and is another by now.
     async fn write_request(
         self: &Arc<Self>,
         principal: &Principal,
         (leave, judged): (Leave, Judged),
         (mut call, names): (Call, Vec<Option<RecordId>>),
-    ) -> Result<Reply> {
+    ) -> Result<Option<Reply>> {
         let business = judged.business.clone();
         let dry_run = check_query(&call.query, &["dryRun"])?;
         let id = named_record(&call)?;
@@ -64,14 +86,19 @@ impl Ledger {
         let (stands, watch) = (Stands::default(), Watch::default());
         let (asked_of, said_of) = (business.clone(), company.filter(|_| resource.scope == Scope::Business));
         let (record, is_claimed) = (call.id.clone(), key.is_some());
-        let (prepared, command) = aside::read(body.len(), move || {
+        let prepared = aside::read(body.len(), move || {
             let record = record.as_deref();
             let prepared = resource.prepare((verb, record), asked_of.as_deref(), &body)?;
             let command =
                 if is_claimed { Some(fingerprint::command(resource, verb, said_of, record, &body)?) } else { None };
             Ok((prepared, command))
         })
-        .await?;
+        .await;
+        let (prepared, command) = match prepared {
+            // By what is remembered of the company it is wrong; it may be right by now.
+            Err(_) if principal.is_remembered => return Ok(None),
+            prepared => prepared?,
+        };
         let claim = match key.zip(command) {
             Some((key, command)) => Some(Claim {
                 user: principal.user,
@@ -85,10 +112,14 @@ impl Ledger {
             }),
             None => None,
         };
+        if principal.is_remembered && prepared.goes_by_a_secret() {
+            // Nobody tries secrets in a name that is theirs no more.
+            return Ok(None);
+        }
         if let Some(said) = prepared.confirmed_by() {
             // What confirmed it then is used up.
             if let Some(reply) = self.answered_before(claim.as_ref()).await? {
-                return Ok(reply);
+                return Ok(Some(reply));
             }
             self.confirm(principal, &said, (call.origin.address, dry_run)).await?;
         }
@@ -103,7 +134,7 @@ impl Ledger {
         }
         let company = match prepared.opened_by() {
             Some(code) => match self.answered_before(claim.as_ref()).await? {
-                Some(reply) => return Ok(reply),
+                Some(reply) => return Ok(Some(reply)),
                 None => Some(self.invited_to(principal, code, call.origin.address).await?),
             },
             None => company,
@@ -134,6 +165,7 @@ impl Ledger {
             prepared,
             claim,
             dry_run,
+            outdated: AtomicBool::new(false),
         });
         let running = write.clone();
         let work: Work<Outcome> = Arc::new(move |transaction, desk| {
@@ -145,6 +177,7 @@ impl Ledger {
             let order = Order { company, who: Some(who), manner, keep, work: work.clone(), stands: stands.clone() };
             let ran = self.lanes.run(order).await;
             match write.ahead.wished() {
+                _ if ran.is_err() && write.outdated.load(Ordering::Relaxed) => return Ok(None),
                 Some(wish) if ran.is_err() => write.read_ahead(wish).await,
                 _ => break ran?,
             }
@@ -152,7 +185,7 @@ impl Ledger {
         match outcome {
             Outcome::Replied(reply) => {
                 watch.tell();
-                Ok(Reply { dry_run, sequence: said_of.and_then(|_| stands.told()), ..reply })
+                Ok(Some(Reply { dry_run, sequence: said_of.and_then(|_| stands.told()), ..reply }))
             }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
@@ -210,6 +243,8 @@ struct Write {
     watch: Watch,
     /// Whether it may change people, which stands in the installation's log too.
     changes_people: bool,
+    /// Its caller was recognised, and who may do what has changed since that was asked for.
+    outdated: AtomicBool,
 }
 
 impl Write {
@@ -233,6 +268,17 @@ impl Write {
     async fn run(&self, transaction: &::books::database::Session, desk: &Desk) -> Result<Reply> {
         // It waited since it was judged.
         let now = (desk.access_changes(transaction).await?, self.ledger.clock.now());
+        let has_changed = now.0 != self.leave.principal.changes;
+        if has_changed {
+            self.ledger.remembered.doubt();
+        }
+        // It may run again, in a transaction that finds otherwise.
+        let is_outdated = has_changed && self.leave.principal.is_remembered;
+        self.outdated.store(is_outdated, Ordering::Relaxed);
+        if is_outdated {
+            // What it was prepared by may have changed as well.
+            return Err(Error::NotFound);
+        }
         let judged = self.leave.since(transaction, now, &self.judged).await?;
         let asked = Asked {
             user: self.leave.principal.user,
