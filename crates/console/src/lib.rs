@@ -90,6 +90,7 @@ modules![
     "setup.js",
     "sides.js",
     "signin.js",
+    "slices.js",
     "sure.js",
     "system.js",
     "texts.js",

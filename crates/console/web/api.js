@@ -1,9 +1,12 @@
 // Every request that the pages make: dialect B, and nothing else.
 
-import { read, write } from "./decimal.js";
+import { read, readInParts, write } from "./decimal.js";
+import { pause } from "./dom.js";
 import { own } from "./setup.js";
 
 const KEPT = "duet.session";
+/** So many characters of an answer are read in one go; what is longer, in parts. */
+const LONG = 200_000;
 
 /** What the server refused, in its words. */
 export class Refused extends Error {
@@ -73,7 +76,7 @@ export async function ask(method, path, options = {}) {
   const text = await answer.text();
   let told;
   try {
-    told = text === "" ? null : read(text);
+    told = text === "" ? null : text.length > LONG ? await readInParts(text, LONG, pause) : read(text);
   } catch {
     told = { title: `HTTP ${answer.status}` };
   }

@@ -31,12 +31,45 @@ export const isDecimal = (value) => value instanceof Decimal;
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
+const numbersKept = (text) => text.replace(TOKENS, (token) => (token[0] === '"' ? token : `{"\uF8FF":"${token}"}`));
+
 /** JSON, with every number kept as the text that it was. */
 export function read(text) {
-  const kept = text.replace(TOKENS, (token) => (token[0] === '"' ? token : `{"\uF8FF":"${token}"}`));
-  return JSON.parse(kept, (_, value) =>
-    value !== null && typeof value === "object" && typeof value["\uF8FF"] === "string" ? new Decimal(value["\uF8FF"]) : value,
-  );
+  return counted(JSON.parse(numbersKept(text)));
+}
+
+/** The same of a long text, a part at a time: `pause` lets others have their turn. */
+export async function readInParts(text, size, pause) {
+  // Only where an object begins does a name follow a bare quote that follows a brace; within a text a quote has a backslash.
+  const begins = /\{"\w/g;
+  const parts = [];
+  for (let from = 0, to; from < text.length; from = to) {
+    begins.lastIndex = from + size;
+    to = begins.exec(text)?.index ?? text.length;
+    parts.push(numbersKept(text.slice(from, to)));
+    await pause();
+  }
+  const parsed = JSON.parse(parts.join(""));
+  await pause();
+  const all = counted(parsed);
+  await pause();
+  return all;
+}
+
+/** What was parsed, with its numbers: in half the time of a function that `JSON.parse` calls for everything. */
+function counted(parsed) {
+  const outermost = [parsed];
+  const left = [outermost];
+  while (left.length > 0) {
+    const holder = left.pop();
+    for (const name in holder) {
+      const value = holder[name];
+      if (value === null || typeof value !== "object") continue;
+      if (typeof value["\uF8FF"] === "string") holder[name] = new Decimal(value["\uF8FF"]);
+      else left.push(value);
+    }
+  }
+  return outermost[0];
 }
 
 /** JSON again, with numbers as they were. */

@@ -72,3 +72,6 @@ export function later(milliseconds, act) {
     waiting = setTimeout(() => act(...told), milliseconds);
   };
 }
+
+/** Lets others have their turn, where there is much to do. */
+export const pause = () => new Promise((done) => setTimeout(done));

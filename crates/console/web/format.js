@@ -3,7 +3,13 @@
 import { Decimal, isDecimal } from "./decimal.js";
 import { language } from "./texts.js";
 
-const locale = () => navigator.languages.find((one) => one.startsWith(language())) ?? language();
+/** To ask the browser for its languages costs more than to write a number. */
+const locales = new Map();
+function locale() {
+  const spoken = language();
+  if (!locales.has(spoken)) locales.set(spoken, navigator.languages.find((one) => one.startsWith(spoken)) ?? spoken);
+  return locales.get(spoken);
+}
 
 /** To make a formatter takes a hundred times as long as to use it. */
 const kept = new Map();

@@ -9,6 +9,7 @@ import { linkTo } from "./names.js";
 import { columnName, isAge, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
 import { here, path, withQuery } from "./route.js";
+import { fill } from "./slices.js";
 import { t } from "./texts.js";
 
 /** What is owed by age leads to its documents: of one party, of one age, or of all, asked for as the report was. */
@@ -126,39 +127,40 @@ export function drawn(whole, of) {
   const heads = report.columns.map(columnName);
   const rows = [];
   const add = (row, level) => {
-    const address = leads(row, report, null);
-    const name =
-      address && row.type !== "section"
-        ? h("a", { href: address }, translated(row))
-        : address
-          ? h("a", { href: address }, row.label)
-          : translated(row);
-    rows.push(
-      h(
-        "tr",
-        { class: `row-${row.type} level-${Math.min(level, 4)}` },
-        h("th", { scope: "row" }, name),
-        row.values.map((one, at) =>
-          h(
-            "td",
-            {
-              class: figures[at]
-                ? isDecimal(one) && one.isNegative
-                  ? "figure minus"
-                  : "figure"
-                : /^\d{4}-/.test(one ?? "")
-                  ? "nowrap"
-                  : null,
-              "data-label": heads[at],
-            },
-            value(row, at, report, figures[at]),
-          ),
-        ),
-      ),
-    );
+    rows.push([row, level]);
     for (const child of row.children ?? []) add(child, level + 1);
   };
   for (const row of report.rows) add(row, 0);
+  const name = (row) => {
+    const address = leads(row, report, null);
+    return address ? h("a", { href: address }, row.type === "section" ? row.label : translated(row)) : translated(row);
+  };
+  const cell = (row, at) => {
+    const one = row.values[at];
+    const isMinus = isDecimal(one) && one.isNegative;
+    const kind = figures[at] ? (isMinus ? "figure minus" : "figure") : /^\d{4}-/.test(one ?? "") ? "nowrap" : null;
+    return h("td", { class: kind, "data-label": heads[at] }, value(row, at, report, figures[at]));
+  };
+  const draw = (position) => {
+    const [row, level] = rows[position];
+    const kind = `row-${row.type} level-${Math.min(level, 4)}`;
+    return h("tr", { class: kind }, h("th", { scope: "row" }, name(row)), row.values.map((_, at) => cell(row, at)));
+  };
+  /** A row of the longest texts, each from where it stands. */
+  const longest = () => {
+    const most = report.columns.map(() => [0, rows[0][0]]);
+    let named = [0, rows[0]];
+    for (const one of rows) {
+      const [row, level] = one;
+      if (row.label.length + 2 * level > named[0]) named = [row.label.length + 2 * level, one];
+      row.values.forEach((told, at) => {
+        const size = isDecimal(told) ? told.text.length : (told?.length ?? 0);
+        if (size > most[at][0]) most[at] = [size, row];
+      });
+    }
+    const [row, level] = named[1];
+    return h("tr", { class: `row-total level-${Math.min(level, 4)}` }, h("th", {}, name(row)), most.map(([, from], at) => cell(from, at)));
+  };
   const table = h(
     "table",
     { class: report.columns.length > WIDE ? "report is-wide" : "report" },
@@ -177,10 +179,10 @@ export function drawn(whole, of) {
         report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
       ),
     ),
-    h("tbody", {}, rows),
     results(report),
   );
   // What is wider than the window is moved by itself, also by who has no mouse.
-  const place = { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) };
-  return headed(h("div", place, table));
+  const place = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t(report.title) }, table);
+  fill(place, table, rows.length, draw, longest);
+  return headed(place);
 }
