@@ -79,7 +79,10 @@ function periods() {
 }
 
 /** Other names of the same, and what a page does by itself. */
-const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
+const ASIDE = ["fromDate", "toDate", "date", "format"];
+
+/** Those that come in pages: what is offered does not say so. */
+const PAGED = ["general-ledger", "day-book", "tax-detail", "audit-trail"];
 
 /** What most people ask for stands first; the rest is folded away. */
 const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "agingBy", "currency", "compareWith", "groupBy"];
@@ -260,6 +263,12 @@ function checks(report) {
   );
 }
 
+/** Which page of how many it is, where it has more than one. */
+function pageOf(told) {
+  const pages = Number(String(told?.totalPages ?? 1));
+  return pages > 1 ? t("Page {page} of {pages}", { page: String(told.currentPage), pages }) : null;
+}
+
 /** Of one age a total alone says nothing. */
 const hasRows = ({ rows, parameters }) => rows.some((row) => !parameters.bucket || row.type !== "total");
 const nothingIn = ({ parameters }) => empty(parameters.bucket ? t("Nothing of this age.") : t("Nothing in these days."));
@@ -277,7 +286,7 @@ export async function reportView(main, name) {
   const results = h("div", { class: "results", "aria-live": "polite" });
   const pages = h("div", {});
   const onPaper = h("p", { class: "print-only" });
-  const isPaged = offer.parameters.some((one) => one.name === "page");
+  const isPaged = PAGED.includes(name);
   let page = Number(state.page ?? 1);
   let seen = null;
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
@@ -288,13 +297,13 @@ export async function reportView(main, name) {
     replace(pages);
     made.length = 0;
     try {
-      const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 100 } : query);
+      const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 500 } : query);
       const of = said(report, await narrowing(report.parameters));
       if (!results.isConnected) return;
       seen = report;
       questions.showFaults({});
       questions.say(report);
-      replace(onPaper, of);
+      replace(onPaper, [of, pageOf(report.pagination)].filter(Boolean).join(" · "));
       replace(results, checks(report), hasRows(report) ? drawn(report, of) : nothingIn(report));
       if (report.pagination) replace(pages, pager(report.pagination));
     } catch (error) {
@@ -324,7 +333,7 @@ export async function reportView(main, name) {
           "div",
           { class: "pager" },
           turn(page - 1, "‹", t("Page before")),
-          h("span", {}, t("Page {page} of {pages}", { page, pages: count })),
+          h("span", {}, pageOf(told)),
           turn(page + 1, "›", t("Next page")),
         )
       : null;
