@@ -79,6 +79,7 @@ modules![
     "rehearsal.js",
     "report-csv.js",
     "report-table.js",
+    "report-total.js",
     "report-words.js",
     "report.js",
     "request.js",

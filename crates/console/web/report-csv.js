@@ -5,6 +5,7 @@ import { saveTable, written } from "./csv.js";
 import { Decimal } from "./decimal.js";
 import { tell } from "./dialog.js";
 import { today } from "./format.js";
+import { spanOf, withTotalCells } from "./report-total.js";
 import { columnName, kind, narrowing, spokenCell, translated } from "./report-words.js";
 import { language, t } from "./texts.js";
 
@@ -28,9 +29,9 @@ function translatedRows([heads, ...rows], columns) {
   const known = heads.map((head) => columns.find((one) => one.label === head));
   const isFigure = heads.map((_, at) => at >= HEADS.length && rows.every((row) => !row[at] || NUMBER.test(row[at])));
   const head = (text, at) => {
-    const span = /^(\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})$/.exec(text);
+    const span = spanOf(text);
     if (at < HEADS.length) return text === "label" ? t("Row") : kind(text);
-    return columnName(span ? { key: "..", from: span[1], to: span[2], label: text } : { key: "", label: text });
+    return columnName(span.from ? { key: "..", ...span, label: text } : { key: "", label: text });
   };
   const row = (cells) => {
     const [, type, name] = cells;
@@ -68,6 +69,8 @@ export async function saveReport(name, query, shown) {
   const days = daysOf(query, shown?.parameters ?? {});
   const parts = (await narrowing(query)).map(inName).filter(Boolean);
   const file = `${[name, ...(days.length > 0 ? days : [today()]), ...parts].join("-")}.csv`;
-  saveTable(language() === "de" ? translatedRows(parsed(text), shown?.columns ?? []) : text, file);
+  const rows = parsed(text);
+  const totalled = withTotalCells(rows, HEADS.length, query);
+  saveTable(language() === "de" ? translatedRows(totalled ?? rows, shown?.columns ?? []) : (totalled ?? text), file);
   tell(t("The table was saved."));
 }

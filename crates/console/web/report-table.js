@@ -6,6 +6,7 @@ import { date, figure, shown } from "./format.js";
 import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
+import { withTotal } from "./report-total.js";
 import { columnName, isAge, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
 import { here, path, withQuery } from "./route.js";
@@ -117,12 +118,14 @@ function results(report) {
   return h("tfoot", { id: "results" }, told.map(row));
 }
 
-/** With more columns than this it lies on its side on paper. */
+/** With more columns than this it lies on its side on paper; with more still, as of a year by months, it is written smaller. */
 const WIDE = 6;
+const WIDEST = 11;
+const width = (count) => (count > WIDEST ? "report is-wide is-widest" : count > WIDE ? "report is-wide" : "report");
 
 /** `of` is what the report is of, in a line. */
 export function drawn(whole, of) {
-  const report = narrowed(whole);
+  const report = withTotal(narrowed(whole));
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
   const heads = report.columns.map(columnName);
   const rows = [];
@@ -138,8 +141,9 @@ export function drawn(whole, of) {
   const cell = (row, at) => {
     const one = row.values[at];
     const isMinus = isDecimal(one) && one.isNegative;
-    const kind = figures[at] ? (isMinus ? "figure minus" : "figure") : /^\d{4}-/.test(one ?? "") ? "nowrap" : null;
-    return h("td", { class: kind, "data-label": heads[at] }, value(row, at, report, figures[at]));
+    const kind = [figures[at] ? "figure" : null, figures[at] && isMinus ? "minus" : null, report.columns[at].isWhole ? "whole" : null];
+    if (!figures[at] && /^\d{4}-/.test(one ?? "")) kind.push("nowrap");
+    return h("td", { class: kind.filter(Boolean).join(" ") || null, "data-label": heads[at] }, value(row, at, report, figures[at]));
   };
   const draw = (position) => {
     const [row, level] = rows[position];
@@ -163,7 +167,7 @@ export function drawn(whole, of) {
   };
   const table = h(
     "table",
-    { class: report.columns.length > WIDE ? "report is-wide" : "report" },
+    { class: width(report.columns.length) },
     h(
       "caption",
       {},
@@ -176,7 +180,9 @@ export function drawn(whole, of) {
         "tr",
         {},
         h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
-        report.columns.map((_, at) => h("th", { scope: "col", class: figures[at] ? "figure" : null }, heads[at])),
+        report.columns.map(({ isWhole }, at) =>
+          h("th", { scope: "col", class: figures[at] ? (isWhole ? "figure whole" : "figure") : null }, heads[at]),
+        ),
       ),
     ),
     results(report),
