@@ -221,6 +221,8 @@ export const MORE = {
     "Das Ergebnis bis {day} ist die Änderung der Ergebnisse in der Bilanz, beide ohne was nicht bezahlt ist",
   "Before, with debits and less credits, is what the accounts come to":
     "Vorher, mit Soll und ohne Haben, ergibt den Stand der Konten",
+  "Enter opening balances": "Eröffnungswerte erfassen",
+  "Opening balances so far": "Bisherige Eröffnungswerte",
   "Closing balances are the next day's opening balances": "Die Endbestände sind die Anfangsbestände des nächsten Tages",
   "Closing debits equal closing credits": "Endbestände im Soll und im Haben sind gleich",
   "Debits equal credits": "Soll und Haben sind gleich",

@@ -179,6 +179,9 @@ function latest({ items }) {
   ];
 }
 
+/** What a first step begins with. */
+const STEPS = { journals: { kind: "opening" } };
+
 /** A company without an invoice is told the first steps; each is ticked once it is done. */
 async function firstSteps(place) {
   const count = async (segment, done = 1) =>
@@ -197,7 +200,7 @@ async function firstSteps(place) {
       "li",
       { class: done[at] ? "ticked" : null },
       h("span", { class: "tick-box" }, done[at] ? icon("check") : String(at + 1)),
-      done[at] ? h("span", {}, text, h("span", { class: "unseen" }, ` (${t("done")})`)) : h("a", { href: path(segment, "new") }, text),
+      done[at] ? h("span", {}, text, h("span", { class: "unseen" }, ` (${t("done")})`)) : h("a", { href: withQuery(path(segment, "new"), STEPS[segment] ?? {}) }, text),
     );
   replace(
     place,

@@ -4,9 +4,11 @@ import { company, get } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { figure, time } from "./format.js";
+import { business, may } from "./frame.js";
+import { linkTo } from "./names.js";
 import { heading, section } from "./parts.js";
 import { refusal } from "./refusals.js";
-import { path } from "./route.js";
+import { path, withQuery } from "./route.js";
 import { t } from "./texts.js";
 
 const KEPT = "duet.proof.";
@@ -22,9 +24,27 @@ export function proofMark() {
   return h("a", { class: last.ok ? "proof holds" : "proof broken", href: path("proof"), title: time(last.at) }, last.ok ? icon("check") : "✗", text);
 }
 
+/** Where the rest of the opening balances is found, and entered. */
+function openings() {
+  const account = business()?.systemAccounts?.openingBalanceEquity;
+  const opening = { kind: "opening" };
+  return [
+    account && may("account.view") ? linkTo("accounts", account) : null,
+    may("journal.view") ? h("a", { href: withQuery(path("journals"), opening) }, t("Opening balances so far")) : null,
+    may("journal.create") ? h("a", { href: withQuery(path("journals", "new"), opening) }, t("Enter opening balances")) : null,
+  ];
+}
+
+/** What a line that waits for somebody leads to, by its name in the API. */
+const LEADS = { O1: openings };
+
 function findings(check) {
   if (!check.findings?.length) return null;
-  return h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, refusal(one))));
+  const ways = (LEADS[check.id]?.() ?? []).filter(Boolean);
+  return [
+    h("ul", { class: "small" }, check.findings.map((one) => h("li", {}, refusal(one)))),
+    ways.length > 0 ? h("p", { class: "small ways" }, ways) : null,
+  ];
 }
 
 const side = (value) => (/^-?\d+(\.\d+)?$/.test(String(value)) ? figure(value) : value);
