@@ -154,4 +154,6 @@ export const REPORTS = {
   "When tax counts, from which day on.": "Wann die Steuer zählt, und ab welchem Tag.",
   "Whether a discount for paying early reduces the tax of what is settled.": "Ob Skonto die Steuer dessen mindert, was ausgeglichen wird.",
   "Whether what is written off reduces the tax of what is settled.": "Ob eine Ausbuchung die Steuer dessen mindert, was ausgeglichen wird.",
+  "Ages in days overdue": "Alter in Tagen überfällig",
+  "Ages in days since the document": "Alter in Tagen seit dem Beleg",
 };

@@ -7,7 +7,7 @@ import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { withTotal } from "./report-total.js";
-import { columnName, isAge, spokenCell, translated, words } from "./report-words.js";
+import { agesCount, briefAge, columnName, isAge, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
 import { here, path, withQuery } from "./route.js";
 import { fill } from "./slices.js";
@@ -165,13 +165,17 @@ export function drawn(whole, of) {
     const [row, level] = named[1];
     return h("tr", { class: `row-total level-${Math.min(level, 4)}` }, h("th", {}, name(row)), most.map(([, from], at) => cell(from, at)));
   };
+  // Said only where the heads are brief.
+  const ages = report.columns.some(({ key }) => briefAge(key))
+    ? h("span", { class: "quiet brief" }, agesCount(report.parameters.agingBy))
+    : null;
   const table = h(
     "table",
     { class: width(report.columns.length) },
     h(
       "caption",
       {},
-      h("div", { class: "stays" }, h("strong", {}, business()?.name), " ", h("span", {}, t(report.title)), h("span", { class: "quiet" }, of)),
+      h("div", { class: "stays" }, h("strong", {}, business()?.name), " ", h("span", {}, t(report.title)), h("span", { class: "quiet" }, of), ages),
     ),
     h(
       "thead",
@@ -180,8 +184,12 @@ export function drawn(whole, of) {
         "tr",
         {},
         h("th", { scope: "col" }, h("span", { class: "unseen" }, t("Row"))),
-        report.columns.map(({ isWhole }, at) =>
-          h("th", { scope: "col", class: figures[at] ? (isWhole ? "figure whole" : "figure") : null }, heads[at]),
+        report.columns.map(({ key, isWhole }, at) =>
+          h(
+            "th",
+            { scope: "col", class: figures[at] ? (isWhole ? "figure whole" : "figure") : null, "data-brief": briefAge(key) },
+            briefAge(key) ? h("span", {}, heads[at]) : heads[at],
+          ),
         ),
       ),
     ),

@@ -40,6 +40,11 @@ const youngest = (by) => (by === "documentDate" ? t("Of the day itself") : t("No
 export const age = (key, by) =>
   key === "current" ? youngest(by) : words(key.endsWith("+") ? `${key.slice(0, -1)} days or more` : `${key.replace("-", " to ")} days`);
 
+/** The same where there is little room; what is counted stands above. Nothing where it is short already. */
+export const briefAge = (key) => (isAge(key) && key !== "current" ? key.replace("-", "–") : null);
+/** What the numbers of such an age count. */
+export const agesCount = (by) => (by === "documentDate" ? t("Ages in days since the document") : t("Ages in days overdue"));
+
 /** The records that a report can be about. */
 const RECORDS = ["partyId", "accountId", "itemId", "taxCodeId"];
 
