@@ -69,6 +69,7 @@ modules![
     "merge.js",
     "names.js",
     "owed.js",
+    "paper.js",
     "parts.js",
     "picker.js",
     "proof.js",

@@ -13,6 +13,7 @@ import { totals } from "./edit.js";
 import { money, shown, time } from "./format.js";
 import { currency, may, noun } from "./frame.js";
 import { called, linkTo, remember, thoughGone } from "./names.js";
+import { hasPaper, paperOf } from "./paper.js";
 import { badge, cell, empty, facts, heading, isOpenOfDraft, postings, section, table, trailTo, waiting } from "./parts.js";
 import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
@@ -372,6 +373,8 @@ export async function recordView(main, segment, id) {
   const unit = record.currency ?? currency();
   const isGone = Boolean(record.deletedAt);
   const actions = isGone ? [] : await actionsOf(segment, record, etag, again);
+  // Before what is hardly ever done.
+  if (hasPaper(segment) && !isGone) actions.splice(actions.at(-1)?.id === "act-more" ? -1 : actions.length, 0, paperOf(main, segment, record));
   const mark = isGone
     ? badge("deleted")
     : record.status
