@@ -69,7 +69,11 @@ export function totals(record, unit) {
     value === null || value === undefined || (!isSum && value.isZero)
       ? null
       : h("div", { class: isSum ? "sum" : null }, h("dt", {}, name), h("dd", {}, money(value, unit)));
-  const taxes = (record.taxSummary ?? []).map((one) => row(`${one.name} ${shown(one.rate)} %`, one.amount));
+  // What is kept back of the total is in it, and what the other side owes itself is not.
+  const taxOf = (one, more = "") => row(`${one.name} ${shown(one.rate)} %${more}`, one.amount);
+  const all = record.taxSummary ?? [];
+  const taxes = all.filter(({ kind }) => !["withholding", "reverseCharge"].includes(kind)).map((one) => taxOf(one));
+  const apart = all.filter(({ kind }) => kind === "reverseCharge").map((one) => taxOf(one, `, ${word(one.kind, "kind", "tax-codes")}`));
   return h(
     "dl",
     { class: "totals" },
@@ -77,8 +81,9 @@ export function totals(record, unit) {
     row(label("discountTotal"), record.discountTotal && new Decimal(`-${record.discountTotal}`)),
     taxes,
     row(label("roundingAmount"), record.roundingAmount),
-    row(label("withheldTotal"), record.withheldTotal),
     row(t("Total"), record.total ?? record.amount ?? record.totalDebit ?? record.totalValue ?? record.unrealisedGain, true),
+    row(label("withheldTotal"), record.withheldTotal),
+    apart,
     row(label("unallocatedAmount"), record.unallocatedAmount),
   );
 }

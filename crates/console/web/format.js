@@ -145,3 +145,16 @@ export function amount(text) {
   const whole = isPoint ? `${plain.slice(0, last).replace(/[.,]/g, "")}.${plain.slice(last + 1)}` : plain.replace(/[.,]/g, "");
   return /^-?\d*\.?\d+$/.test(whole) ? new Decimal(whole.replace(/^(-?)\./, "$10.")) : text;
 }
+
+/** Where letters go by the state, and have it behind the town. */
+export const BY_STATE = ["US", "CA", "AU"];
+/** An address as it stands on a letter; the country is named where it is another than `home`. */
+export function addressLines(address, home) {
+  if (!address) return [];
+  const { line1, line2, postalCode, city, state, country } = address;
+  const town = BY_STATE.includes(country ?? home)
+    ? [city, [state, postalCode].filter(Boolean).join(" ")].filter(Boolean).join(", ")
+    : [postalCode, city].filter(Boolean).join(" ");
+  const abroad = country && country !== home ? new Intl.DisplayNames([locale()], { type: "region" }).of(country) : null;
+  return [line1, line2, town, abroad].filter(Boolean);
+}

@@ -220,6 +220,7 @@ export async function listView(main, segment) {
               scope: at === 0 ? "row" : null,
               class: figures.has(name) ? "figure" : name === "number" || /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
               "data-label": label(name, segment),
+              "data-column": name,
             },
             isTitle ? h("a", { href: leads }, inner === "" ? (record.name ?? t("(no number)")) : inner) : inner,
           );

@@ -3,9 +3,9 @@
 import { get, list } from "./api.js";
 import { isDecimal, sum } from "./decimal.js";
 import { h } from "./dom.js";
-import { date, money, number } from "./format.js";
+import { BY_STATE, addressLines, date, money, number } from "./format.js";
 import { business, may } from "./frame.js";
-import { label, language, t, word } from "./texts.js";
+import { label, t, word } from "./texts.js";
 
 const TITLES = {
   "sales-invoices": "Invoice",
@@ -22,19 +22,6 @@ const titleOf = (segment, record) => t(isOffer(segment, record) ? "Quotation" : 
 
 const some = (value) => isDecimal(value) && !value.isZero;
 const less = (value) => value.negative;
-
-/** Where letters go by the state, and have it behind the town. */
-const BY_STATE = ["US", "CA", "AU"];
-function addressLines(address, home) {
-  if (!address) return [];
-  const { line1, line2, postalCode, city, state, country } = address;
-  const where = country ?? home;
-  const town = BY_STATE.includes(where)
-    ? [city, [state, postalCode].filter(Boolean).join(" ")].filter(Boolean).join(", ")
-    : [postalCode, city].filter(Boolean).join(" ");
-  const abroad = country && country !== home ? new Intl.DisplayNames([language()], { type: "region" }).of(country) : null;
-  return [line1, line2, town, abroad].filter(Boolean);
-}
 
 const written = (lines) => lines.map((line) => h("span", {}, line));
 const pair = (name, value, kind) => (value ? h("div", { class: kind }, h("dt", {}, name), h("dd", {}, value)) : null);

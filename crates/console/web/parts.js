@@ -3,7 +3,8 @@
 import { unitBeside } from "./currencies.js";
 import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
-import { figure, money, shown } from "./format.js";
+import { addressLines, figure, money, shown } from "./format.js";
+import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
@@ -146,6 +147,7 @@ export function cell(name, value, record, segment) {
     return value.every((one) => typeof one === "string")
       ? value.map((one) => (name === "tags" || !/^[a-zA-Z]+$/.test(one) ? one : word(one, name, segment))).join(", ")
       : String(value.length);
+  if (typeof value === "object" && "line1" in value) return addressLines(value, business()?.country).join(", ");
   if (typeof value === "object")
     return Object.values(value)
       .filter((one) => one !== null && typeof one !== "object")
@@ -190,6 +192,7 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
             scope: at === 0 ? "row" : null,
             class: figures.has(name) ? "figure" : /^\d{4}-/.test(record[name] ?? "") ? "nowrap" : null,
             "data-label": label(name, segment),
+            "data-column": name,
           },
           isLink ? h("a", { href: rowLink(record) }, inner === "" ? t("(no number)") : inner) : inner,
         );

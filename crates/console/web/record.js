@@ -88,7 +88,8 @@ const ELSEWHERE = [
 function lines(segment, record) {
   const known = RESOURCES[segment];
   // Amounts of a line are in the currency of its document, where the line does not say.
-  const rows = (record.lines ?? record.components ?? []).map((row) => (record.currency ? { currency: record.currency, ...row } : row));
+  const own = (row) => (row.lineType === "text" ? { description: row.description } : row);
+  const rows = (record.lines ?? record.components ?? []).map((row) => (record.currency ? { currency: record.currency, ...own(row) } : own(row)));
   if (rows.length === 0) return null;
   const wanted = [...(known.shown ?? Object.keys(rows[0])), ...(known.lineState ?? [])];
   const seen = wanted.filter((name) =>

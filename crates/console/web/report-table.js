@@ -121,7 +121,10 @@ function results(report) {
 /** With more columns than this it lies on its side on paper; with more still, as of a year by months, it is written smaller. */
 const WIDE = 6;
 const WIDEST = 11;
-const width = (count) => (count > WIDEST ? "report is-wide is-widest" : count > WIDE ? "report is-wide" : "report");
+/** With so few a name and its figure would stand too far apart. */
+const NARROW = 2;
+const width = (count) =>
+  ["report", count > WIDE && "is-wide", count > WIDEST && "is-widest", count <= NARROW && "is-narrow"].filter(Boolean).join(" ");
 
 /** `of` is what the report is of, in a line. */
 export function drawn(whole, of) {
