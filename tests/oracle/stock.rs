@@ -186,7 +186,7 @@ pub fn on(method: Method, facts: &[&Fact], changes: &[Change], day: usize) -> Ou
             Kind::Standard(cost) => replay.revalue(*cost),
             Kind::Receipt(amount) => {
                 let amount = amount + story(facts, changes, fact.source, day).dearer;
-                replay.receive(fact.source, fact.quantity, amount);
+                replay.receive((fact.source, None), fact.quantity, amount);
             }
             Kind::Issue { waits } => replay.issue(fact.source, fact.quantity, *waits),
             Kind::Invoiced(of) => {
@@ -234,7 +234,8 @@ impl Replay {
         moved
     }
 
-    fn receive(&mut self, source: Source, quantity: i128, amount: i128) {
+    /// What comes back of something is missing there no more, before it is found for others.
+    fn receive(&mut self, (source, of): (Source, Option<Source>), quantity: i128, amount: i128) {
         if self.method == Method::Standard {
             let moved = self.move_standard(quantity);
             self.there.above.insert(source, amount - moved);
@@ -245,7 +246,8 @@ impl Replay {
         self.there.value += amount;
         let (mut left, mut cost) = (quantity, amount);
         while left > 0 {
-            let Some((whose, missing, booked)) = self.holes.front_mut() else { break };
+            let place = self.holes.iter().position(|(whose, ..)| Some(*whose) == of).unwrap_or(0);
+            let Some((whose, missing, booked)) = self.holes.get_mut(place) else { break };
             let filled = left.min(*missing);
             let (real, was) = (part(cost, filled, left), part(*booked, filled, *missing));
             let more = real - was;
@@ -259,7 +261,7 @@ impl Replay {
             (left, cost) = (left - filled, cost - real);
             (*missing, *booked) = (*missing - filled, *booked - was);
             if *missing == 0 {
-                self.holes.pop_front();
+                self.holes.remove(place);
             }
         }
         if left > 0 {
@@ -328,7 +330,7 @@ impl Replay {
             let moved = self.move_standard(quantity);
             self.there.adjusted += share - moved;
         } else {
-            self.receive(source, quantity, share);
+            self.receive((source, Some(of)), quantity, share);
         }
     }
 

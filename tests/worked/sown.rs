@@ -117,6 +117,11 @@ const fn example(fault: Fault) -> &'static str {
         Fault::StageWithoutItsNotes | Fault::FollowersForgotten => "7.1",
         Fault::LineOfChainForgotten => "7.2",
         Fault::BeginsAtPurchasePrice => "7.3",
+        Fault::BeginsWithoutAWord => "3.10 unsaid",
+        Fault::ReturnFillsAnyHole => "3.10 own",
+        Fault::SignLosesItsPlace => "3.7 turned",
+        Fault::NoteFallsBelow => "3.11 until",
+        Fault::EarlyInvoiceForgotten => "3.11 early",
         Fault::ItemsAreAveraged => "7.4",
         Fault::KeeperOfTaxForgotten => "7.5",
     }

@@ -5,17 +5,16 @@
 //! Refuses: to decide what may follow what.
 
 use crate::Leaving;
-use crate::among::among;
 use crate::balances::halves;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::desk::{Desk, Standing};
-use crate::error::{Code, Conflict, Error, FieldErrors, Result};
+use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Quantity};
 use answers::Ask;
 pub use chain::{Chain, chains, of_documents, of_lines};
-use rules::course;
+use days::{check_days, check_shrunk};
 use schema::kind::Phase;
 use schema::reader::whole;
 pub use schema::standing::{less, more, too_many};
@@ -243,75 +242,11 @@ fn check_cover(line: &Line) -> Result<()> {
     Ok(())
 }
 
-/// What took of a line until a later day took it until then: on no day is more taken than there is.
-async fn check_days(cx: &Cx<'_>, (kind, day): (DocumentKind, Day), plan: &Plan) -> Result<()> {
-    let takes = |step: &Step| [step.fulfilled, step.invoiced, step.returned].iter().any(|one| *one > Quantity::ZERO);
-    let taking: Vec<RecordId> = plan.steps.iter().filter(|(_, (_, step))| takes(step)).map(|(line, _)| *line).collect();
-    if taking.is_empty() {
-        return Ok(());
-    }
-    let moves = progress_moves::Entity::find()
-        .filter(progress_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(among(cx, progress_moves::Column::LineId, taking.iter().copied()))
-        .filter(progress_moves::Column::IsCorrection.eq(false));
-    let moves = moves.models(&cx.db).await?;
-    for id in taking {
-        let Some((line, step)) = plan.steps.get(&id) else { continue };
-        let own: Vec<&progress_moves::Model> = moves.iter().filter(|moved| moved.line_id == id).collect();
-        if let Some(free) = free_again(line, day, &own).or_else(|| free_of_goods(line, (kind, day, *step), &own)) {
-            return Err(Error::Conflict(Conflict {
-                code: Code::OverFulfilment,
-                title: format!("More than is left before {free} of a line that it follows"),
-                errors: FieldErrors::one(
-                    "date",
-                    format!("must be {free} or later: until then, others take what is wanted of the line"),
-                ),
-            }));
-        }
-    }
-    Ok(())
-}
-
-/// The day from which there is as much left of a line as is taken, where it is a later one. The line stands as it does with
-/// that.
-fn free_again(line: &Line, day: Day, moves: &[&progress_moves::Model]) -> Option<Day> {
-    let later = moves.iter().filter(|moved| moved.date > day).map(|moved| {
-        let took = if line.is_order() { [moved.fulfilled, Quantity::ZERO] } else { [moved.invoiced, moved.returned] };
-        (moved.date, -took.into_iter().map(|took| i128::from(took.units())).sum::<i128>())
-    });
-    let open = i128::from(line.open().units());
-    let least = course::least(open, later);
-    least.until.filter(|_| least.amount < Ord::min(open, 0))
-}
-
-/// The day from which no more of a line of goods is invoiced, or gone back, than there is, where it is a later one.
-fn free_of_goods(
-    line: &Line,
-    (kind, day, step): (DocumentKind, Day, Step),
-    moves: &[&progress_moves::Model],
-) -> Option<Day> {
-    if line.is_order() {
-        return None;
-    }
-    let whole = i128::from(line.quantity.units());
-    let taken = |(kind, day): (DocumentKind, Day), invoiced: Quantity, returned: Quantity| {
-        let [invoiced, returned] = [invoiced, returned].map(|quantity| i128::from(quantity.units()));
-        course::Taken { day, invoiced, returned, is_billed: kind.phase() == Some(Phase::Bill) }
-    };
-    let over = |from: Day| {
-        let others = moves.iter().map(|moved| taken((moved.kind, moved.date), moved.invoiced, moved.returned));
-        course::overtaken(whole, others.chain([taken((kind, from), step.invoiced, step.returned)]))
-    };
-    let mut later: Vec<Day> = moves.iter().map(|moved| moved.date).filter(|later| *later > day).collect();
-    later.sort_unstable();
-    let first = over(day).filter(|over| *over >= day)?;
-    Some(later.into_iter().find(|from| over(*from).is_none()).unwrap_or(first))
-}
-
 /// Writes what was planned. `before` are the document's own lines in its last version, which keep what came of them.
 /// How far the document has got is answered, where others may follow it.
 pub async fn keep(cx: &Cx<'_>, row: &documents::Model, plan: Plan, before: &[Line]) -> Result<Option<Stage>> {
     let lines = plan.own(before);
+    check_shrunk(cx, &lines, before).await?;
     let notes = if row.kind.is_order() && !before.is_empty() {
         followers(cx, lines.iter().map(|line| line.line_id)).await?
     } else {
@@ -479,5 +414,6 @@ pub async fn take_back(
 }
 
 mod chain;
+mod days;
 #[cfg(test)]
 mod tests;

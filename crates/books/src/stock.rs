@@ -10,6 +10,7 @@
 
 mod adjusting;
 mod ahead;
+mod beginning;
 mod change;
 pub(crate) mod counted;
 mod facts;
@@ -17,6 +18,7 @@ mod missing;
 mod returning;
 
 pub use ahead::{Ahead, Wish};
+pub use beginning::stays;
 pub use missing::judge_rest;
 
 use crate::Leaving;

@@ -258,9 +258,10 @@ impl Goods {
             .map(|fact| &fact.row)
             .find(|row| row.kind == FactKind::Standard && row.document_id == item.id && row.date == Day::BEFORE_ALL);
         let Some(row) = begins.filter(|row| item.updated_at <= row.recorded_at) else { return };
-        if row.standard != first_cost(item) {
-            let shown = |cost: Option<UnitPrice>| cost.map_or_else(|| "nothing".to_owned(), |cost| cost.to_string());
-            let (said, is) = (shown(row.standard), shown(first_cost(item)));
+        // Of what nobody had said anything by then a piece cost nothing.
+        let cost = |said: Option<UnitPrice>| said.unwrap_or(UnitPrice::ZERO);
+        let (said, is) = (cost(row.standard), cost(first_cost(item)));
+        if said != is {
             self.costs
                 .findings
                 .add(format!("item {}: its story begins at a cost of {said}, and it says {is}", item.id));

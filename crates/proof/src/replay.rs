@@ -262,7 +262,7 @@ fn value(how: How, facts: &[Fact], at: usize, known: &mut Known) {
         FactKind::Receipt => {
             let dearer = known.dearer.sum_of(&row.line_id);
             let before = known.store.value;
-            come(how, facts, (row.line_id, fact.pieces()), fact.amount() + dearer, known);
+            come(how, facts, (row.line_id, None), (fact.pieces(), fact.amount() + dearer), known);
             let stock = if how.method == CostMethod::Standard { known.store.value - before } else { fact.amount() };
             known.moves(at, Moved { stock, waits: if waits { -fact.amount() } else { 0 } });
         }
@@ -295,7 +295,7 @@ fn value(how: How, facts: &[Fact], at: usize, known: &mut Known) {
                 known.heaps.insert(row.line_id, Heaps { owed, ..Heaps::default() });
             }
             let before = known.store.value;
-            come(how, facts, (row.line_id, fact.pieces()), cost, known);
+            come(how, facts, (row.line_id, row.of_line_id), (fact.pieces(), cost), known);
             let stock = if how.method == CostMethod::Standard { known.store.value - before } else { cost };
             known.moves(at, Moved { stock, waits: if waits { -cost } else { 0 } });
         }
@@ -366,8 +366,15 @@ fn now(how: How, store: &Store, pieces: Wide) -> Wide {
     }
 }
 
-/// Goods come in, and fill what was missing first.
-fn come(how: How, facts: &[Fact], (line, pieces): (RecordId, Wide), cost: Wide, known: &mut Known) {
+/// Goods come in, and fill what was missing first: what comes back of a sale what that sale lacked, and only then what others
+/// did.
+fn come(
+    how: How,
+    facts: &[Fact],
+    (line, sale): (RecordId, Option<RecordId>),
+    (pieces, cost): (Wide, Wide),
+    known: &mut Known,
+) {
     let store = &mut known.store;
     store.pieces += pieces;
     if how.method == CostMethod::Standard {
@@ -380,11 +387,13 @@ fn come(how: How, facts: &[Fact], (line, pieces): (RecordId, Wide), cost: Wide, 
     store.value += cost;
     let (mut left, mut worth) = (pieces, cost);
     while left > 0 && !store.missing.is_empty() {
-        let (issue, lacking, booked) = store.missing[0];
+        let lacked = store.missing.iter().position(|(issue, ..)| Some(facts[*issue].row.line_id) == sale);
+        let turn = lacked.unwrap_or(0);
+        let (issue, lacking, booked) = store.missing[turn];
         let filled = left.min(lacking);
         let (real, was) = (how.share(worth, filled, left), how.share(booked, filled, lacking));
         (left, worth) = (left - filled, worth - real);
-        store.missing[0] = (issue, lacking - filled, booked - was);
+        store.missing[turn] = (issue, lacking - filled, booked - was);
         store.missing.retain(|(_, lacking, _)| *lacking > 0);
         store.value -= real - was;
         let line = facts[issue].row.line_id;

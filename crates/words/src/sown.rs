@@ -247,6 +247,16 @@ faults! {
     LineOfChainForgotten,
     /// A story of stock begins at what an item is bought for, whatever its standard cost.
     BeginsAtPurchasePrice,
+    /// The story of an item of which nobody said what it costs begins without a word of that.
+    BeginsWithoutAWord,
+    /// What comes back fills whatever is missing for the longest time.
+    ReturnFillsAnyHole,
+    /// An adjustment that takes out what it put in before loses its place in the day.
+    SignLosesItsPlace,
+    /// A note may become smaller than what was invoiced of it until a later day.
+    NoteFallsBelow,
+    /// An invoice of an earlier day than the goods that it is of is forgotten behind an evening that was kept.
+    EarlyInvoiceForgotten,
     /// Every item is judged as one at its average.
     ItemsAreAveraged,
     /// The chart forgets which accounts hold tax.

@@ -1,7 +1,8 @@
 //! What a write changes of an item's stock: the difference of the function before and after, day by day.
 
 use super::ahead::known;
-use super::facts::{Known, OfLines, fact_of, failed, is_whole, left_of, state_in, terms_of};
+use super::beginning::beginning;
+use super::facts::{Known, OfLines, UNKNOWN_COST, fact_of, failed, is_whole, left_of, state_in, terms_of};
 use super::{Begun, Gone, Item, Wanted, book, booked, missing, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
@@ -85,11 +86,6 @@ pub(super) fn may_keep_an_evening(state: &stock::Model, day: Day) -> bool {
     state.last_date.is_some_and(|last| last < day) && state.last_sequence - BEFORE_THE_FIRST >= BETWEEN_SNAPSHOTS
 }
 
-/// The day of what is known of an item before anything happened to it.
-pub(super) const fn beginning() -> Day {
-    Day::BEFORE_ALL
-}
-
 /// What the facts that a document asks for, and those that it takes out, change of an item.
 pub(super) async fn of(
     cx: &Cx<'_>,
@@ -152,20 +148,29 @@ fn new_facts(
         booked_variance: BookMoney::ZERO,
         recorded_at: cx.now,
     };
-    if let (None, Some(cost), Some(first)) = (state, super::first_cost(item), asked.first()) {
-        // What a unit costs before anything is known of it is what it was said to cost when its story begins.
-        new.push(stock_facts::Model {
-            date: beginning(),
-            document_id: item.id,
-            standard: Some(cost),
-            ..empty(item.id, FactKind::Standard, first.accounts)
-        });
+    if let (None, Some(first)) = (state, asked.first()) {
+        // What a unit costs before anything is known of it is what it was said to cost when its story begins; nothing, where
+        // nobody had said anything. What is said later is of later.
+        let cost = super::first_cost(item);
+        if cost.is_some() || !sown(Fault::BeginsWithoutAWord) {
+            new.push(stock_facts::Model {
+                date: beginning(),
+                document_id: item.id,
+                standard: Some(cost.unwrap_or(UNKNOWN_COST)),
+                ..empty(item.id, FactKind::Standard, first.accounts)
+            });
+        }
     }
     let mut taken: HashSet<i64> = HashSet::new();
+    // What a count finds too few of, and then too many, is the same line of its day.
+    let sort = |kind| match kind {
+        FactKind::Issue if !sown(Fault::SignLosesItsPlace) => FactKind::Receipt,
+        kind => kind,
+    };
     for one in asked {
         let same = |gone: &&Gone| {
             let fact = &gone.fact;
-            (fact.line_id, fact.kind, fact.of_line_id, fact.date) == (one.line, one.kind, one.of, date)
+            (fact.line_id, sort(fact.kind), fact.of_line_id, fact.date) == (one.line, sort(one.kind), one.of, date)
                 && !taken.contains(&fact.place)
         };
         let kept = gone.iter().find(same).map(|gone| gone.fact.place);

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use words::sown::{Fault, sown};
 
 /// What a piece costs of which nobody ever said what it costs.
-const UNKNOWN_COST: UnitPrice = UnitPrice::ZERO;
+pub(super) const UNKNOWN_COST: UnitPrice = UnitPrice::ZERO;
 
 /// How an item is valued.
 pub fn terms_of(cx: &Cx<'_>, item: &Item) -> Result<Terms> {
@@ -153,8 +153,8 @@ pub(super) async fn since(
             let read = rows.len() + cancelled.len();
             return Ok(Known { rows, cancelled, read, ..Known::default() });
         };
-        let came = rows.iter().filter(|row| row.kind == FactKind::Receipt).map(|row| row.line_id);
-        if let Some(first) = changed_before(cx, item, came.collect(), day).await? {
+        let awaited = rows.iter().filter(|row| is_awaited(row)).map(|row| row.line_id);
+        if let Some(first) = changed_before(cx, item, awaited.collect(), day).await? {
             before = first;
             continue;
         }
@@ -174,15 +174,26 @@ pub(super) async fn since(
     }
 }
 
-/// The first day until an evening on which it was said what goods cost that came only after it: landed cost, or a bill, of an
-/// earlier day than theirs. It waits for them, and no evening knows of it.
-async fn changed_before(cx: &Cx<'_>, item: RecordId, came: HashSet<RecordId>, evening: Day) -> Result<Option<Day>> {
-    if came.is_empty() {
+/// Whether something of an earlier day than its own may wait for it: what goods cost that came, or what was invoiced of goods
+/// that went.
+fn is_awaited(row: &stock_facts::Model) -> bool {
+    match row.kind {
+        FactKind::Receipt => true,
+        FactKind::Issue => row.side == FactSide::Waits && !sown(Fault::EarlyInvoiceForgotten),
+        _ => false,
+    }
+}
+
+/// The first day until an evening on which it was said what goods cost that came only after it, or on which goods were invoiced
+/// that went only after it: landed cost, a bill or an invoice of an earlier day than theirs. It waits for them, and no
+/// evening knows of it.
+async fn changed_before(cx: &Cx<'_>, item: RecordId, awaited: HashSet<RecordId>, evening: Day) -> Result<Option<Day>> {
+    if awaited.is_empty() {
         return Ok(None);
     }
     let first = stock_facts::Entity::find()
         .filter(of_item(cx, item)?)
-        .filter(among(cx, stock_facts::Column::OfLineId, came))
+        .filter(among(cx, stock_facts::Column::OfLineId, awaited))
         .filter(stock_facts::Column::Kind.ne(FactKind::Cancellation))
         .filter(stock_facts::Column::Date.lte(evening))
         .order_by_asc(stock_facts::Column::Date)

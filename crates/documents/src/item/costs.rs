@@ -15,6 +15,7 @@ use crate::parts::goods::check_cost;
 use crate::stock_adjustment::StockAdjustments;
 use answers::Ask;
 use books::cx::Cx;
+use books::stock;
 use kit::{master, rows};
 use schema::item as table;
 use schema::item::CostMethod;
@@ -237,6 +238,16 @@ fn said_by(draft: &Columns<table::Column>) -> Result<(Option<Vec<StandardCost>>,
     Ok((draft.beside(BESIDE)?, now))
 }
 
+/// What a piece costs by a body before anything is known of it.
+fn first_said(row: &table::Model, draft: &Columns<table::Column>) -> Option<UnitPrice> {
+    let price = |column, now| match draft.get(column) {
+        Some(sea_orm::Value::BigInt(units)) => units.map(UnitPrice::from_units),
+        _ => now,
+    };
+    let standard = price(table::Column::StandardCost, row.standard_cost);
+    standard.or_else(|| price(table::Column::PurchasePrice, row.purchase_price))
+}
+
 fn is_standard(draft: &Columns<table::Column>) -> bool {
     draft.get(table::Column::CostMethod) == Some(&CostMethod::Standard.into())
 }
@@ -257,6 +268,9 @@ pub(super) async fn create(cx: &Cx<'_>, draft: &Columns<table::Column>) -> Resul
 
 pub(super) async fn update(cx: &Cx<'_>, id: RecordId, draft: &Columns<table::Column>) -> Result<ItemView> {
     let row = rows::row::<Items>(cx, id).await?;
+    if first_said(&row, draft) != stock::first_cost(&row) {
+        stock::stays(cx, &row).await?;
+    }
     if !is_standard(draft) || row.cost_method != CostMethod::Standard {
         return master::update::<Items>(cx, id, draft).await;
     }

@@ -189,7 +189,8 @@ impl<'f> Replay<'f> {
     fn receive(&mut self, at: usize) -> Result<(), TooLarge> {
         let fact = self.facts[at];
         let extra = self.extras.sum_of(&fact.line);
-        let (added, filled) = self.state.receive(self.terms, fact.line, fact.quantity, add(fact.amount, extra)?)?;
+        let (added, filled) =
+            self.state.receive(self.terms, (fact.line, None), fact.quantity, add(fact.amount, extra)?)?;
         // What it cost more is told by the fact that says so.
         let at_standard = self.terms.method == Method::Standard && !sown(Fault::StandardTakesWhatWasPaid);
         let stock = if at_standard { added } else { fact.amount };
@@ -262,7 +263,7 @@ impl<'f> Replay<'f> {
             let owed = Left::new(fact.quantity, share, share);
             self.pools.insert(fact.line, Pools { owed, ..Pools::default() });
         }
-        let (stock, filled) = self.state.receive(self.terms, fact.line, fact.quantity, share)?;
+        let (stock, filled) = self.state.receive(self.terms, (fact.line, fact.of), fact.quantity, share)?;
         let effect = Effect { stock, variance: sub(share, stock)?, ..Effect::default() };
         let other = neg(share)?;
         let effect = match fact.side {

@@ -79,11 +79,12 @@ impl State {
         }
     }
 
-    /// Goods come in. What that adds to the stock is answered, and what it says of what was missing.
+    /// Goods come in. What that adds to the stock is answered, and what it says of what was missing. What comes back of an issue
+    /// (`of`) is what that let out: it is missing there no more, before it is found for anybody else.
     pub fn receive(
         &mut self,
         terms: &Terms,
-        line: RecordId,
+        (line, of): (RecordId, Option<RecordId>),
         quantity: Quantity,
         cost: BookMoney,
     ) -> Result<(BookMoney, Vec<Filled>), TooLarge> {
@@ -97,7 +98,9 @@ impl State {
         let (mut left, mut left_cost) = (quantity, cost);
         let mut found = Vec::new();
         while left > Quantity::ZERO && !self.shortages.is_empty() {
-            let shortage = self.shortages[0];
+            let own = |shortage: &Shortage| of == Some(shortage.line) && !sown(Fault::ReturnFillsAnyHole);
+            let place = self.shortages.iter().position(own).unwrap_or(0);
+            let shortage = self.shortages[place];
             let filled = Ord::min(left, shortage.quantity);
             let real = terms.part(left_cost, filled, left)?;
             let provisional = terms.part(shortage.provisional, filled, shortage.quantity)?;
@@ -105,9 +108,9 @@ impl State {
             self.value = sub(self.value, dearer)?;
             (left, left_cost) = (less(left, filled)?, sub(left_cost, real)?);
             if filled == shortage.quantity {
-                self.shortages.remove(0);
+                self.shortages.remove(place);
             } else {
-                self.shortages[0] = Shortage {
+                self.shortages[place] = Shortage {
                     quantity: less(shortage.quantity, filled)?,
                     provisional: sub(shortage.provisional, provisional)?,
                     ..shortage
