@@ -234,9 +234,11 @@ fn the_guide_is_served_and_leads_only_to_what_is_there() {
         pages += 1;
         let policy = shown.header("content-security-policy").expect("a policy");
         assert!(!policy.contains("unsafe") && policy.contains("default-src 'none'"), "{path}: {policy}");
-        for inline in ["<script", "<style", " style=", " onclick="] {
+        for inline in ["<script>", "<style", " style=", " onclick="] {
             assert!(!shown.text.contains(inline), "{path} holds {inline}");
         }
+        let scripts = |text: &str| shown.text.matches(text).count();
+        assert_eq!(scripts("<script"), scripts("<script src=\"/assets/"), "{path} holds a script");
         // A link within the page is of the page.
         let of_page = |link: String| if link.starts_with('#') { format!("{path}{link}") } else { link };
         waiting.extend(addresses(&shown.text).into_iter().map(of_page));

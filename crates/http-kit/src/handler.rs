@@ -23,7 +23,7 @@ use ledger_core::error::{Error, Unavailable};
 use ledger_core::fair::present;
 use ledger_core::feed::Feed;
 use ledger_core::ids::{BusinessId, RecordId, UserId};
-use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind};
+use ledger_core::ledger::{Answer, Call, Errand, Ledger, Reply, ReplyKind, WriteCall};
 use ledger_core::resource::Scope;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::operation::{BodyNeed, Method, ResourceOperations, Verb};
@@ -264,6 +264,20 @@ fn is_judged_in_the_lane(resource: &ResourceOperations, verb: Verb, parts: &Part
     is_plain && resource.scope == Scope::Business && resource.writes(verb) && !resource.changes_people
 }
 
+/// Writes. Whoever was recognised may have to be asked for after all.
+async fn written(
+    ledger: Arc<Ledger>,
+    (principal, again, address): (Principal, Option<(String, Option<String>)>, Option<IpAddr>),
+    call: WriteCall,
+) -> Result<Reply, Error> {
+    let Some((token, company)) = again else { return ledger.write_down(&principal, call).await };
+    if let Some(reply) = ledger.write_recognised(&principal, call.clone()).await? {
+        return Ok(reply);
+    }
+    let principal = ledger.authenticate(&token, company.as_deref(), address).await?;
+    ledger.write_down(&principal, call).await
+}
+
 async fn answer<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
@@ -288,14 +302,9 @@ async fn answer<D: Dialect>(
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
     seen.claims = true;
     seen.business = of_company.and_then(BusinessId::parse);
-    let recognised = match seen.business {
-        Some(company) if is_judged_in_the_lane(resource, verb, &parts) => {
-            shell.ledger.recognise(token, company, address)
-        }
-        _ => None,
-    };
-    let principal = match recognised {
-        Some(principal) => principal,
+    let unasked = seen.business.filter(|_| is_judged_in_the_lane(resource, verb, &parts));
+    let principal = match unasked.and_then(|company| shell.ledger.recognise(token, company, address)) {
+        Some(recognised) => recognised,
         None => asker(shell, (token, of_company, address)).await?,
     };
     seen.principal = Some(principal.clone());
@@ -352,7 +361,6 @@ async fn answer<D: Dialect>(
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
-    // Who was recognised may have to be asked for after all.
     let again = principal.is_remembered.then(|| (token.to_owned(), call.business.clone()));
     let ledger = shell.ledger.clone();
     let answer = match call.sorted() {
@@ -361,14 +369,7 @@ async fn answer<D: Dialect>(
             present(patience, |waits| Box::pin(async move { ledger.read(waits, &principal, call).await })).await?
         }
         Errand::Write(call) => {
-            let work = async move {
-                let Some((token, company)) = again else { return ledger.write_down(&principal, call).await };
-                if let Some(reply) = ledger.write_recognised(&principal, call.clone()).await? {
-                    return Ok(reply);
-                }
-                let principal = ledger.authenticate(&token, company.as_deref(), address).await?;
-                ledger.write_down(&principal, call).await
-            };
+            let work = written(ledger, (principal, again, address), call);
             Answer::Whole(unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await?)
         }
     };

@@ -259,9 +259,10 @@ impl Goods {
             .find(|row| row.kind == FactKind::Standard && row.document_id == item.id && row.date == Day::BEFORE_ALL);
         let Some(row) = begins.filter(|row| item.updated_at <= row.recorded_at) else { return };
         // Of what nobody had said anything by then a piece cost nothing.
-        let cost = |said: Option<UnitPrice>| said.unwrap_or(UnitPrice::ZERO);
-        let (said, is) = (cost(row.standard), cost(first_cost(item)));
+        let (said, is) = (row.standard, first_cost(item).or(Some(UnitPrice::ZERO)));
         if said != is {
+            let shown = |cost: Option<UnitPrice>| cost.map_or_else(|| "nothing".to_owned(), |cost| cost.to_string());
+            let (said, is) = (shown(said), shown(is));
             self.costs
                 .findings
                 .add(format!("item {}: its story begins at a cost of {said}, and it says {is}", item.id));

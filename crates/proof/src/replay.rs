@@ -387,8 +387,7 @@ fn come(
     store.value += cost;
     let (mut left, mut worth) = (pieces, cost);
     while left > 0 && !store.missing.is_empty() {
-        let lacked = store.missing.iter().position(|(issue, ..)| Some(facts[*issue].row.line_id) == sale);
-        let turn = lacked.unwrap_or(0);
+        let turn = turn_of(facts, store, sale);
         let (issue, lacking, booked) = store.missing[turn];
         let filled = left.min(lacking);
         let (real, was) = (how.share(worth, filled, left), how.share(booked, filled, lacking));
@@ -412,6 +411,14 @@ fn come(
     }
     if how.method == CostMethod::Fifo && left > 0 {
         store.layers.push((line, left, worth));
+    }
+}
+
+/// Whose turn it is of those that lack something: the sale's of which something comes back, else of who waits the longest.
+fn turn_of(facts: &[Fact], store: &Store, sale: Option<RecordId>) -> usize {
+    match store.missing.iter().position(|(issue, ..)| Some(facts[*issue].row.line_id) == sale) {
+        Some(own) if sale.is_some() => own,
+        _ => 0,
     }
 }
 

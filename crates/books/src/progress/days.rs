@@ -80,7 +80,8 @@ fn free_of_goods(
 pub(super) async fn check_shrunk(cx: &Cx<'_>, now: &[Line], before: &[Line]) -> Result<()> {
     let whole = |old: &Line| {
         let kept = now.iter().find(|new| new.line_id == old.line_id && new.item_id == old.item_id);
-        kept.map_or(Quantity::ZERO, |new| new.quantity)
+        // What is not there any more holds nothing.
+        if let Some(new) = kept { new.quantity } else { Quantity::ZERO }
     };
     let shrunk: Vec<&Line> = before.iter().filter(|old| !old.is_order() && whole(old) < old.quantity).collect();
     if shrunk.is_empty() || sown(Fault::NoteFallsBelow) {

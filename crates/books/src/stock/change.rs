@@ -164,7 +164,7 @@ fn new_facts(
     let mut taken: HashSet<i64> = HashSet::new();
     // What a count finds too few of, and then too many, is the same line of its day.
     let sort = |kind| match kind {
-        FactKind::Issue if !sown(Fault::SignLosesItsPlace) => FactKind::Receipt,
+        FactKind::Issue | FactKind::CustomerReturn if !sown(Fault::SignLosesItsPlace) => FactKind::Receipt,
         kind => kind,
     };
     for one in asked {

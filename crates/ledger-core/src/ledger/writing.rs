@@ -24,6 +24,7 @@ use kit::list;
 use kit::operation::{Prepared, ReplyKind};
 use kit::resource::Scope;
 use masters::user as user_records;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -116,21 +117,9 @@ impl Ledger {
             // Nobody tries secrets in a name that is theirs no more.
             return Ok(None);
         }
-        if let Some(said) = prepared.confirmed_by() {
-            // What confirmed it then is used up.
-            if let Some(reply) = self.answered_before(claim.as_ref()).await? {
-                return Ok(Some(reply));
-            }
-            self.confirm(principal, &said, (call.origin.address, dry_run)).await?;
-        }
-        if let Some(first) = prepared.first_password() {
-            if !principal.is_system_admin || principal.key.is_some() {
-                return Err(user_records::only_the_operator());
-            }
-            self.settle(first, principal).await?;
-        }
-        if let Some(new) = prepared.new_password() {
-            self.settle(new, principal).await?;
+        let about = (call.origin.address, dry_run);
+        if let Some(reply) = self.by_its_secrets(principal, &*prepared, claim.as_ref(), about).await? {
+            return Ok(Some(reply));
         }
         let company = match prepared.opened_by() {
             Some(code) => match self.answered_before(claim.as_ref()).await? {
@@ -189,6 +178,33 @@ impl Ledger {
             }
             Outcome::Done => Err(Error::internal("a request came to nothing")),
         }
+    }
+
+    /// Looks at what a call is confirmed by, and settles the passwords that it gives. What was answered before is answered again:
+    /// what confirmed it then is used up.
+    async fn by_its_secrets(
+        self: &Arc<Self>,
+        principal: &Principal,
+        prepared: &dyn Prepared,
+        claim: Option<&Claim>,
+        about: (Option<IpAddr>, bool),
+    ) -> Result<Option<Reply>> {
+        if let Some(said) = prepared.confirmed_by() {
+            if let Some(reply) = self.answered_before(claim).await? {
+                return Ok(Some(reply));
+            }
+            self.confirm(principal, &said, about).await?;
+        }
+        if let Some(first) = prepared.first_password() {
+            if !principal.is_system_admin || principal.key.is_some() {
+                return Err(user_records::only_the_operator());
+            }
+            self.settle(first, principal).await?;
+        }
+        if let Some(new) = prepared.new_password() {
+            self.settle(new, principal).await?;
+        }
+        Ok(None)
     }
 
     /// Something of our own that must be written, in the lane like everything else.

@@ -98,8 +98,7 @@ impl State {
         let (mut left, mut left_cost) = (quantity, cost);
         let mut found = Vec::new();
         while left > Quantity::ZERO && !self.shortages.is_empty() {
-            let own = |shortage: &Shortage| of == Some(shortage.line) && !sown(Fault::ReturnFillsAnyHole);
-            let place = self.shortages.iter().position(own).unwrap_or(0);
+            let place = self.next_hole(of);
             let shortage = self.shortages[place];
             let filled = Ord::min(left, shortage.quantity);
             let real = terms.part(left_cost, filled, left)?;
@@ -124,6 +123,15 @@ impl State {
             self.layers.push(Layer { quantity: left, value: left_cost, line: Some(line) });
         }
         Ok((cost, found))
+    }
+
+    /// The hole that is filled next: that of the issue of which something comes back, else the oldest.
+    fn next_hole(&self, of: Option<RecordId>) -> usize {
+        let own = |shortage: &Shortage| of == Some(shortage.line) && !sown(Fault::ReturnFillsAnyHole);
+        match self.shortages.iter().position(own) {
+            Some(place) if of.is_some() => place,
+            _ => 0,
+        }
     }
 
     /// What goods cost that come in and say nothing of it.
