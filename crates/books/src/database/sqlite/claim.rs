@@ -61,7 +61,10 @@ pub(super) async fn let_go(path: &Path, patience: Duration) -> Result<bool, DbEr
     let (tell, told) = oneshot::channel();
     // On a thread that nobody waits for: the lock may never come.
     let waiting = supervise::thread("what waits for a file", move || {
-        let _nobody_waits = tell.send(file.lock());
+        let locked = file.lock();
+        // Given up before it is told: whoever hears that nobody serves it may claim it at once.
+        drop(file);
+        let _nobody_waits = tell.send(locked);
     });
     drop(waiting.map_err(failed)?);
     match timeout(patience, told).await {
