@@ -264,18 +264,37 @@ fn is_judged_in_the_lane(resource: &ResourceOperations, verb: Verb, parts: &Part
     is_plain && resource.scope == Scope::Business && resource.writes(verb) && !resource.changes_people
 }
 
+/// What somebody who was recognised is asked for by, where that turns out to be needed.
+struct Again {
+    token: String,
+    company: Option<String>,
+    address: Option<IpAddr>,
+}
+
+impl Again {
+    /// Nothing of who was asked for already.
+    fn of(principal: &Principal, (token, address): (&str, Option<IpAddr>), call: &Call) -> Option<Self> {
+        let again = || Self { token: token.to_owned(), company: call.business.clone(), address };
+        principal.is_remembered.then(again)
+    }
+}
+
 /// Writes. Whoever was recognised may have to be asked for after all.
 async fn written(
+    patience: Duration,
     ledger: Arc<Ledger>,
-    (principal, again, address): (Principal, Option<(String, Option<String>)>, Option<IpAddr>),
+    (principal, again): (Principal, Option<Again>),
     call: WriteCall,
-) -> Result<Reply, Error> {
-    let Some((token, company)) = again else { return ledger.write_down(&principal, call).await };
-    if let Some(reply) = ledger.write_recognised(&principal, call.clone()).await? {
-        return Ok(reply);
-    }
-    let principal = ledger.authenticate(&token, company.as_deref(), address).await?;
-    ledger.write_down(&principal, call).await
+) -> Result<Reply, Failure> {
+    let work = async move {
+        let Some(Again { token, company, address }) = again else { return ledger.write_down(&principal, call).await };
+        if let Some(reply) = ledger.write_recognised(&principal, call.clone()).await? {
+            return Ok(reply);
+        }
+        let principal = ledger.authenticate(&token, company.as_deref(), address).await?;
+        ledger.write_down(&principal, call).await
+    };
+    unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await
 }
 
 async fn answer<D: Dialect>(
@@ -361,17 +380,14 @@ async fn answer<D: Dialect>(
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
-    let again = principal.is_remembered.then(|| (token.to_owned(), call.business.clone()));
+    let again = Again::of(&principal, (token, address), &call);
     let ledger = shell.ledger.clone();
     let answer = match call.sorted() {
         // It ends with who waits for it, whether they hang up or have waited for too long.
         Errand::Read(call) => {
             present(patience, |waits| Box::pin(async move { ledger.read(waits, &principal, call).await })).await?
         }
-        Errand::Write(call) => {
-            let work = written(ledger, (principal, again, address), call);
-            Answer::Whole(unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await?)
-        }
+        Errand::Write(call) => Answer::Whole(written(patience, ledger, (principal, again), call).await?),
     };
     let reply = match answer {
         Answer::Whole(reply) => reply,
