@@ -24,6 +24,7 @@ mod conditional;
 mod configuration;
 mod console;
 mod console_axe;
+mod console_paper;
 mod console_pictures;
 mod console_walks;
 mod converting;

@@ -1,0 +1,90 @@
+//! What the console puts on paper, and what it adds up and draws by itself.
+
+use crate::console::{Desk, THERE};
+use crate::harness::Server;
+use serde_json::Value;
+
+/// Letters and figures without what a language puts between them.
+fn plain(text: &str) -> String {
+    text.replace([',', '\u{a0}', '\u{202f}', ' '], "")
+}
+
+/// As many cents as a cell shows; nothing where it shows no amount.
+fn cents(text: &str) -> Option<i64> {
+    let text = plain(text).replace('\u{2212}', "-");
+    let (whole, part) = text.split_once('.')?;
+    format!("{whole}{part}").parse().ok()
+}
+
+#[test]
+fn an_invoice_is_printed_as_one() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    let browser = &desk.browser;
+    desk.go("/sales-invoices?status=partiallyPaid");
+    browser.click("table.list tbody th a");
+    browser.wait(&format!("document.querySelector('#print') && {THERE}"));
+    let record = desk.record();
+    // What stands beside it, such as where the money goes, is asked for by itself.
+    browser.wait("document.querySelector('.entry')");
+    browser.run("dispatchEvent(new Event('beforeprint'))");
+    let paper = plain(&desk.text(".paper"));
+    let said = |value: &Value| plain(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    for member in ["number", "total", "amountPaid", "balanceDue"] {
+        assert!(paper.contains(&said(&record[member])), "no {member} in {paper}");
+    }
+    for line in record["lines"].as_array().unwrap() {
+        assert!(paper.contains(&said(&line["description"])), "{line} is not in {paper}");
+    }
+    assert_eq!(
+        browser.run("return document.title"),
+        record["number"].as_str().map(|number| format!("Invoice {number}")).unwrap()
+    );
+    browser.run("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(desk.text(".paper"), "", "the paper stays on the page");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+fn a_profit_by_quarters_has_its_total() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    let browser = &desk.browser;
+    let rows = |view: &str| -> Vec<Vec<String>> {
+        desk.go(view);
+        browser.wait("document.querySelectorAll('table.report tbody tr').length > 5");
+        let cells = "return [...document.querySelectorAll('table.report tr')].map(row => [...row.cells].map(one => one.textContent))";
+        serde_json::from_value(browser.run(cells)).unwrap()
+    };
+    let shown = rows("/reports/pl?groupBy=quarter");
+    assert_eq!(shown[0].last().unwrap(), "Total");
+    let mut added = 0;
+    for row in &shown[1..] {
+        let figures: Vec<i64> = row.iter().skip(1).filter_map(|cell| cents(cell)).collect();
+        if let [parts @ .., total] = figures.as_slice()
+            && parts.len() == shown[0].len() - 2
+        {
+            assert_eq!(parts.iter().sum::<i64>(), *total, "{row:?}");
+            added += 1;
+        }
+    }
+    assert!(added > 5, "{shown:?}");
+    // Where the stock of a day is told, a sum over days says nothing.
+    let balances = rows("/reports/bs?groupBy=quarter");
+    assert!(balances[0].last().is_none_or(|head| head != "Total"), "{:?}", balances[0]);
+}
+
+#[test]
+fn a_long_report_is_whole_on_paper_and_soon_on_the_page() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    let browser = &desk.browser;
+    desk.go("/reports/general-ledger?from=2020-01-01&to=2099-12-31");
+    browser.wait("document.querySelectorAll('table.report tbody tr').length > 50");
+    let count = "return document.querySelectorAll('table.report tbody tr').length";
+    browser.run("dispatchEvent(new Event('beforeprint'))");
+    let on_paper = browser.run(count).as_u64().unwrap();
+    assert!(on_paper > 200, "{on_paper} rows");
+    browser.run("dispatchEvent(new Event('afterprint'))");
+    desk.go("/reports/general-ledger?from=2020-01-01&to=2099-12-31");
+    browser.wait(&format!("document.querySelectorAll('table.report tbody tr').length === {on_paper}"));
+    browser.wait("!document.querySelector('table.report[aria-busy=true]')");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
