@@ -12,7 +12,7 @@ use std::path::Path;
 /// The outcome of `config check`.
 #[derive(Debug)]
 pub struct Checked {
-    /// A line for each error and warning, and one that sums them up.
+    /// A line for each error and warning, one for the files that were read, and one that sums them up.
     pub report: String,
     pub errors: usize,
     pub warnings: usize,

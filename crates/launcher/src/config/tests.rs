@@ -426,7 +426,7 @@ fn the_check_warns_of_weak_settings() {
     for (environment, errors, warnings) in cases {
         let checked = check(&Folder::with(&[]).source(environment, &[]));
         assert_eq!((checked.errors, checked.warnings), (errors, warnings), "{}", checked.report);
-        assert_eq!(checked.report.lines().count(), errors + warnings + 1);
+        assert_eq!(checked.report.lines().count(), errors + warnings + 2);
         assert!(!checked.report.contains(SECRET));
     }
 }
