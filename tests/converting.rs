@@ -5,13 +5,13 @@ use crate::harness::postgres::fresh_database;
 use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{Company, DIALECTS, OWNER_PASSWORD, run};
 use crate::harness::shop::Shop;
-use crate::harness::{Engine, Options, Server};
+use crate::harness::{Dialect, Engine, Options, Server};
 use async_compression::tokio::bufread::ZstdDecoder;
 use convert::Place;
 use migrations::UNFINISHED;
 use sea_orm::ConnectionTrait;
 use sea_orm_migration::SchemaManager;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -160,7 +160,43 @@ fn first_release(old: &str, new: &str) {
     let failed: Vec<&str> =
         checks.filter(|check| check["ok"] == false).map(|check| check["id"].as_str().unwrap()).collect();
     assert_eq!(failed, ["A2"], "{said}");
-    tells_of_tax(new, &data, proof["businesses"][0]["businessId"].as_str().unwrap());
+    let company = proof["businesses"][0]["businessId"].as_str().unwrap();
+    tells_of_tax(new, &data, company);
+    a_later_price_moves_nothing(new, &data, company);
+}
+
+/// In these books the stories of goods begin without a word of what a piece costs. A price that is set later is of later, and
+/// the proof finds nothing more than before.
+fn a_later_price_moves_nothing(database: &str, data: &Path, company: &str) {
+    let (email, place) = ("price@example.test", data.display().to_string());
+    let owner = ["user", "add", "--email", email, "--password-stdin", "--business", company, "--role", "owner"];
+    let added = run(&words(&[&owner[..], &["--database", database, "--data", &place]].concat()), OWNER_PASSWORD);
+    assert!(added.status.success(), "{}", told(&added));
+    let engine = if database.starts_with("sqlite") { Engine::Sqlite } else { Engine::Postgres };
+    let options = Options { database: Some(database.to_owned()), ..Options::default() };
+    let server = Server::start_in(engine, data.parent().unwrap().to_owned(), options).unwrap();
+    let company = Company { server: &server, id: company.to_owned(), token: server.login(email, OWNER_PASSWORD) };
+    let shop = Shop { company, dialect: Dialect::B, customer: String::new(), supplier: String::new() };
+    let worth = || {
+        let days = ["2026-03-31", "2026-06-30", "2026-12-31"];
+        days.map(|day| shop.rows(&format!("stock-valuation?asOf={day}")))
+    };
+    let failed = || {
+        let proof = shop.company.request_at(Dialect::B, "GET", "verify");
+        let proof = shop.company.say(Dialect::B, proof).expect(200).data;
+        let checks = proof["checks"].as_array().unwrap().clone();
+        checks.into_iter().filter(|check| check["ok"] == false).collect::<Vec<_>>()
+    };
+    let (was, lacked) = (worth(), failed());
+    let items = shop.ask("GET", "items", "?type=stock", None).expect(200).data;
+    let mut item = items["items"][0].clone();
+    let path = format!("/{}", item["id"].as_str().unwrap());
+    for price in [json!(777), json!(778)] {
+        item["purchasePrice"] = price;
+        item = shop.ask("PUT", "items", &path, Some(&item)).expect(200).data;
+    }
+    assert_eq!(worth(), was);
+    assert_eq!(failed(), lacked);
 }
 
 /// The reports of tax reach back to days from before there were facts of it. The figures are those of the old documents,

@@ -257,7 +257,8 @@ impl Goods {
             .iter()
             .map(|fact| &fact.row)
             .find(|row| row.kind == FactKind::Standard && row.document_id == item.id && row.date == Day::BEFORE_ALL);
-        let Some(row) = begins.filter(|row| item.updated_at <= row.recorded_at) else { return };
+        // What was written with a change of the record says what that said before.
+        let Some(row) = begins.filter(|row| item.updated_at < row.recorded_at) else { return };
         // Of what nobody had said anything by then a piece cost nothing.
         let (said, is) = (row.standard, first_cost(item).or(Some(UnitPrice::ZERO)));
         if said != is {

@@ -12,6 +12,7 @@ use crate::money::{BookMoney, Quantity};
 use answers::Ask;
 use schema::tables::{FactKind, FactSide, stock, stock_facts, stock_snapshots};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use words::sown::{Fault, sown};
 
 /// The day of what is known of an item before anything happened to it.
 pub(super) const fn beginning() -> Day {
@@ -31,6 +32,9 @@ pub async fn stays(cx: &Cx<'_>, before: &schema::item::Model) -> Result<()> {
         .model(&cx.db)
         .await?;
     let Some(first) = first.filter(|first| first.date != beginning()) else { return Ok(()) };
+    if sown(Fault::BeginsWithoutAWord) {
+        return Ok(());
+    }
     let cost = Some(first_cost(before).unwrap_or(UNKNOWN_COST));
     let begins = stock_facts::Model {
         id: RecordId(cx.new_id()),

@@ -10,6 +10,7 @@ use ::books::api_keys::Key;
 use ::books::audit::Origin;
 use ::books::auth::password::{Names, NewPassword, Who};
 use ::books::auth::throttle;
+use ::books::auth::token::Claims;
 use ::books::auth::wrong_keys::{self, Worth};
 use ::books::auth::{UserStatus, user};
 use ::books::remembered::Changes;
@@ -22,6 +23,11 @@ use std::time::Duration;
 
 /// As many companies of somebody as their password is held against.
 const MOST_COMPANIES: u64 = 30;
+
+/// Whether an account may be used, by a token that was not taken back.
+fn is_good(user: &user::Model, claims: Option<&Claims>) -> bool {
+    user.status == UserStatus::Active && claims.is_none_or(|claims| user.token_version == claims.ver)
+}
 
 impl Ledger {
     /// Judges and hashes the password that the caller is to have.
@@ -80,29 +86,36 @@ impl Ledger {
             let find = async move { ledger.remembered.user(&ledger.database.door, changes, id).await };
             tokio::spawn(find).await.map_err(Error::internal)??
         };
-        let user = user
-            .filter(|user| user.status == UserStatus::Active)
-            .filter(|user| claims.as_ref().is_none_or(|claims| user.token_version == claims.ver))
-            .ok_or(REVOKED)?;
+        let user = user.filter(|user| is_good(user, claims.as_ref())).ok_or(REVOKED)?;
         let session = match &claims {
             Some(claims) => Some(self.session(changes, RecordId(claims.jti), user.id).await?.ok_or(REVOKED)?),
             None => None,
         };
-        let token_version = claims.as_ref().map(|claims| claims.ver);
+        Ok(self.principal(&user, key.as_deref(), (claims.as_ref(), session), (changes, books)))
+    }
+
+    /// Who asks, once it is found that they may.
+    fn principal(
+        &self,
+        user: &user::Model,
+        key: Option<&Key>,
+        (claims, session): (Option<&Claims>, Option<RecordId>),
+        (changes, books): (Changes, Option<(BusinessId, i64)>),
+    ) -> Principal {
         let ends = claims.map(|claims| Instant::from_micros(claims.exp.saturating_mul(1_000_000)));
-        let ends = ends.or_else(|| key.as_ref().and_then(|key| key.expires_at));
-        Ok(Principal {
+        let ends = ends.or_else(|| key.and_then(|key| key.expires_at));
+        Principal {
             user: user.id,
             key: key.map(|key| key.scope.clone()),
             session,
-            token_version,
+            token_version: claims.map(|claims| claims.ver),
             must_change_password: user.must_change_password,
             changes,
             books,
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
             is_remembered: false,
-        })
+        }
     }
 
     /// The same of what is about to write in a company, without a question: where all of it is remembered. Whatever is not,
@@ -110,41 +123,29 @@ impl Ledger {
     pub fn recognise(&self, token: &str, company: BusinessId, address: Option<IpAddr>) -> Option<Principal> {
         let changes = self.remembered.last()?;
         let now = self.clock.now();
-        let (user, session, key, token_version, ends) = if token.starts_with(::books::api_keys::PREFIX) {
+        let (key, claims) = if token.starts_with(::books::api_keys::PREFIX) {
             let key = self.remembered.known_key(changes, token)?;
             key.still_good(now).ok()?;
-            if !key.may_come_from(address) {
-                return None;
-            }
-            (self.remembered.known_user(changes, key.user)?, None, Some(key.scope.clone()), None, key.expires_at)
+            (Some(key).filter(|key| key.may_come_from(address)), None)
         } else {
-            let claims = self.tokens.verify(token, now).ok()?;
-            let user =
-                self.remembered.known_user(changes, claims.sub).filter(|user| user.token_version == claims.ver)?;
-            let session = self.remembered.known_session(changes, RecordId(claims.jti))?;
-            if session.user_id != user.id {
-                return None;
-            }
-            self.seen.note(&session, now);
-            let ends = Instant::from_micros(claims.exp.saturating_mul(1_000_000));
-            (user, Some(session.id), None, Some(claims.ver), Some(ends))
+            (None, self.tokens.verify(token, now).ok())
         };
-        if user.status != UserStatus::Active {
-            return None;
-        }
+        let id = key.as_ref().map(|key| key.user).or_else(|| claims.as_ref().map(|claims| claims.sub))?;
+        let user = self.remembered.known_user(changes, id).filter(|user| is_good(user, claims.as_ref()))?;
+        let session = match &claims {
+            Some(claims) => {
+                let session = self.remembered.known_session(changes, RecordId(claims.jti))?;
+                if session.user_id != user.id {
+                    return None;
+                }
+                self.seen.note(&session, now);
+                Some(session.id)
+            }
+            None => None,
+        };
         self.remembered.known_company(changes, user.id, company)?;
-        Some(Principal {
-            user: user.id,
-            key,
-            session,
-            token_version,
-            must_change_password: user.must_change_password,
-            changes,
-            books: None,
-            is_system_admin: user.is_system_admin,
-            expires_at: ends.unwrap_or_else(|| now.plus(Duration::from_hours(24))),
-            is_remembered: true,
-        })
+        let principal = self.principal(&user, key.as_deref(), (claims.as_ref(), session), (changes, None));
+        Some(Principal { is_remembered: true, ..principal })
     }
 
     /// Whose a request is, for those who share out places: in the company that it names only where the caller is one of its
