@@ -5,7 +5,7 @@ use super::process::{Kept, fresh_folder};
 use super::{authority, citus, postgres, twins};
 use compare::meaning::Meaning;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -52,6 +52,7 @@ pub struct Server {
     process: Kept,
     token: Mutex<Option<(Instant, &'static str)>>,
     documents: OnceLock<[Value; 2]>,
+    logs_requests: bool,
 }
 
 impl Server {
@@ -151,6 +152,7 @@ impl Server {
             token: Mutex::default(),
             documents: OnceLock::new(),
             folder,
+            logs_requests: !command.iter().any(|word| word == "Logging:Level=error"),
         }
     }
 
@@ -225,20 +227,48 @@ impl Server {
         &self.database
     }
 
-    /// What the log has by now. Its lines are written in their order, beside what they tell of: where somebody answers and
-    /// logs its requests, the line of one more is waited for.
+    /// What the log has by now.
     pub fn log(&self) -> String {
+        self.await_log();
+        self.read_log(0)
+    }
+
+    /// What the log has of what is done.
+    pub fn logged(&self, work: impl FnOnce()) -> String {
+        self.await_log();
+        let before = self.log_length();
+        work();
+        self.await_log();
+        self.read_log(before)
+    }
+
+    fn log_length(&self) -> u64 {
+        std::fs::metadata(self.folder.join("log")).map_or(0, |log| log.len())
+    }
+
+    fn read_log(&self, start: u64) -> String {
+        let mut said = Vec::new();
+        if let Ok(mut file) = std::fs::File::open(self.folder.join("log")) {
+            let _there = file.seek(SeekFrom::Start(start));
+            let _read = file.read_to_end(&mut said);
+        }
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Its lines are written in their order, beside what they tell of: where somebody answers and logs its requests, the line
+    /// of one more is waited for.
+    fn await_log(&self) {
         static ASKED: AtomicU64 = AtomicU64::new(0);
-        let read = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         let mark = format!("log-{}-{}", std::process::id(), ASKED.fetch_add(1, Ordering::Relaxed));
         let ask = Request::new("GET", "/healthz").header("X-Request-Id", &mark).bytes("close");
+        let before = self.log_length();
         let asked =
             std::net::TcpStream::connect(self.address).map(|mut stream| stream.write_all(&ask).map(|()| stream));
         let begun = Instant::now();
-        while matches!(asked, Ok(Ok(_))) && begun.elapsed() < Duration::from_millis(700) && !read().contains(&mark) {
-            std::thread::yield_now();
+        let is_heard = self.logs_requests && matches!(asked, Ok(Ok(_)));
+        while is_heard && begun.elapsed() < Duration::from_millis(700) && !self.read_log(before).contains(&mark) {
+            std::thread::sleep(Duration::from_millis(1));
         }
-        read()
     }
 
     pub fn send(&self, request: &Request) -> Answer {
