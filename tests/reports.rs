@@ -2,8 +2,10 @@
 
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
+use crate::harness::twins::documented;
 use crate::harness::{Dialect, Server, on_both_engines};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 impl Shop<'_> {
     fn report(&self, path: &str) -> Value {
@@ -200,6 +202,22 @@ const MONTH_ENDS: [&str; 12] = [
 ];
 
 on_both_engines! {
+    fn a_report_is_offered_with_all_that_can_be_asked_of_it(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let offered = shop.reports();
+            assert!(offered.iter().any(|(_, parameters)| parameters.iter().any(|name| name == "pageSize")));
+            for (name, parameters) in offered {
+                let path = format!("/reports/{name}");
+                let documented = documented(dialect).operations.values();
+                let operation = documented.clone().find(|one| one.path.to_lowercase().ends_with(&path)).expect(&path);
+                let of_document: BTreeSet<&str> = operation.query.iter().map(|one| one.name.as_str()).collect();
+                let of_offer: BTreeSet<&str> = parameters.iter().map(String::as_str).collect();
+                assert_eq!(of_offer, of_document, "{path}");
+            }
+        }
+    }
+
     fn every_identity_holds_at_every_month_end(server) {
         let year = Year::traded(server, Dialect::B);
         year.shop.proves();

@@ -79,10 +79,7 @@ function periods() {
 }
 
 /** Other names of the same, and what a page does by itself. */
-const ASIDE = ["fromDate", "toDate", "date", "format"];
-
-/** Those that come in pages: what is offered does not say so. */
-const PAGED = ["general-ledger", "day-book", "tax-detail", "audit-trail"];
+const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
 
 /** What most people ask for stands first; the rest is folded away. */
 const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "agingBy", "currency", "compareWith", "groupBy"];
@@ -286,7 +283,7 @@ export async function reportView(main, name) {
   const results = h("div", { class: "results", "aria-live": "polite" });
   const pages = h("div", {});
   const onPaper = h("p", { class: "print-only" });
-  const isPaged = PAGED.includes(name);
+  const isPaged = offer.parameters.some((one) => one.name === "pageSize");
   let page = Number(state.page ?? 1);
   let seen = null;
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);

@@ -59,6 +59,10 @@ impl Reads {
     pub const PLACE: Self = Self::Whole(0, LAST_PLACE);
 }
 
+/// What may be asked of whatever comes in pages, and what that says.
+pub const PAGES: [(&str, &str); 2] =
+    [("page", "The page, from 1; the first when absent."), ("pageSize", "Records on a page.")];
+
 /// A filter that a resource offers.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
@@ -261,7 +265,7 @@ const NOT_A_TIME: &str = "must be a time such as 2026-11-20T09:30:00Z";
 
 impl Offer<'_> {
     fn names(&self) -> impl Iterator<Item = &'static str> {
-        let paged = ["page", "pageSize"].into_iter().filter(|_| self.paged);
+        let paged = PAGES.iter().map(|(name, _)| *name).filter(|_| self.paged);
         let listed = ["sort", "q"].into_iter().filter(|_| self.sorts.is_some());
         let dated = ["updatedSince"].into_iter().filter(|_| self.dated);
         let in_time = ["asOf", "knownAt"].into_iter().filter(|_| self.in_time);

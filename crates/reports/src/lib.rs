@@ -38,7 +38,7 @@ use asked::{Asked, Basis, Window};
 use form::{Form, SchemaOf};
 use kit::extra::{Csv, Does, Extra, NoWords, On, Produced, Reading, Weight};
 use kit::feed::Portions;
-use kit::list::{ListQuery, Page, Pagination, Parameter, Reads};
+use kit::list::{ListQuery, PAGES, Page, Pagination, Parameter, Reads};
 use kit::operation::{ResourceOperations, Verb};
 use kit::resource::NoRecord;
 use kit::resource::{About, Resource, Scope};
@@ -191,7 +191,7 @@ fn all() -> Vec<(ReportOffer, Extra)> {
 }
 
 fn one<R: Report>() -> (ReportOffer, Extra) {
-    let parameters = R::PARAMETERS.iter().map(|parameter| ReportParameter {
+    let own = R::PARAMETERS.iter().map(|parameter| ReportParameter {
         name: parameter.name,
         description: parameter.about,
         required: parameter.required,
@@ -200,7 +200,11 @@ fn one<R: Report>() -> (ReportOffer, Extra) {
             _ => Vec::new(),
         },
     });
-    let offer = ReportOffer { name: R::NAME, title: R::TITLE, description: R::ABOUT, parameters: parameters.collect() };
+    let of_pages = PAGES.iter().filter(|_| R::PAGED);
+    let of_pages =
+        of_pages.map(|(name, description)| ReportParameter { name, description, required: false, values: Vec::new() });
+    let parameters = own.chain(of_pages).collect();
+    let offer = ReportOffer { name: R::NAME, title: R::TITLE, description: R::ABOUT, parameters };
     let extra = Extra {
         name: R::OPERATION,
         segment: R::NAME,

@@ -9,7 +9,8 @@ use ledger_core::resource::Scope;
 use ledger_core::resource::expand::Path;
 use ledger_core::resource::extra::Media;
 use ledger_core::resource::list::{
-    DEFAULT_PAGE_SIZE, LAST_PAGE, LAST_PLACE, MOST_PAGE_SIZE, MOST_TEXT, Offer, Parameter as Filter, Reads, VIEWS,
+    DEFAULT_PAGE_SIZE, LAST_PAGE, LAST_PLACE, MOST_PAGE_SIZE, MOST_TEXT, Offer, PAGES, Parameter as Filter, Reads,
+    VIEWS,
 };
 use ledger_core::resource::named;
 use ledger_core::resource::operation::{ResourceOperations, Verb};
@@ -25,8 +26,8 @@ pub(super) fn verb_parameters(resource: &ResourceOperations, verb: Verb) -> Vec<
         let page = json!({"type": "integer", "minimum": 1, "maximum": LAST_PAGE});
         let size = json!({"type": "integer", "minimum": 1, "maximum": MOST_PAGE_SIZE, "default": DEFAULT_PAGE_SIZE});
         // Programs send a default that is said, and a walk by `cursor` takes no page.
-        parameters.push(query_parameter("page", "The page, from 1; the first when absent.", page));
-        parameters.push(query_parameter("pageSize", "Records on a page.", size));
+        parameters
+            .extend(PAGES.iter().zip([page, size]).map(|((name, about), says)| query_parameter(name, about, says)));
     }
     if offer.sorts.is_some() {
         parameters.extend(list_parameters(resource));
