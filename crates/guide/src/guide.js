@@ -4,11 +4,14 @@ const SAID = "http://127.0.0.1:5000";
 
 const main = document.querySelector(".guide main");
 
+// What is spoken of in a line, such as a default, is no address of this server.
+const isSpokenOf = (text) => text.parentElement.closest("code") && !text.parentElement.closest("pre");
+
 if (location.origin !== SAID) {
   const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const text = texts.currentNode;
-    if (text.data.includes(SAID)) text.data = text.data.replaceAll(SAID, location.origin);
+    if (text.data.includes(SAID) && !isSpokenOf(text)) text.data = text.data.replaceAll(SAID, location.origin);
   }
 }
 
