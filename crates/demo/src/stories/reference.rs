@@ -27,7 +27,10 @@ impl Reference {
             (RENT, "6210", "Rent of the warehouse", "expense"),
         ] {
             let parent = account(&code[..1]);
-            let body = json!({"code": code, "name": name, "type": kind, "currency": "EUR", "parentId": parent});
+            let mut body = json!({"code": code, "name": name, "type": kind, "currency": "EUR", "parentId": parent});
+            if key == BANK {
+                body["bankDetails"] = json!({"iban": "DE82000000000000001015", "bankName": "Hafenbank"});
+            }
             script.make_named("accountsCreate", named::id(key), body);
         }
         let dollars = json!({"code": "1025", "name": "USD account, Hafenbank", "type": "bank", "currency": "USD", "parentId": account("1")});

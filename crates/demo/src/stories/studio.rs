@@ -86,11 +86,16 @@ impl Studio {
 
     fn masters(&mut self) {
         let script = &mut self.script;
-        let mut abroad = |code: &str, currency: &str| {
-            let body = json!({"code": code, "name": format!("{currency} account"), "type": "bank", "currency": currency, "parentId": account("1")});
+        let mut abroad = |code: &str, currency: &str, iban: &str| {
+            let bank = json!({"iban": iban, "bankName": "Thames Bank"});
+            let body = json!({
+                "code": code, "name": format!("{currency} account"), "type": "bank", "currency": currency,
+                "parentId": account("1"), "bankDetails": bank
+            });
             script.make("accountsCreate", body).id()
         };
-        (self.euros, self.dollars) = (abroad("1020", "EUR"), abroad("1030", "USD"));
+        (self.euros, self.dollars) =
+            (abroad("1020", "EUR", "GB47DUET00000000001020"), abroad("1030", "USD", "GB68DUET00000000001030"));
         let mut code = |code: &str, name: &str, rate: i64, kind: &str, boxes: [&str; 3]| {
             let component = json!({"name": "VAT", "rate": rate, "kind": kind, "boxes": {
                 "salesBase": boxes[0], "salesTax": boxes[1], "purchaseClaim": boxes[2]

@@ -99,6 +99,10 @@ impl Money {
     }
 }
 
+/// Where customers pay to, by the code of the account.
+const IBANS: [(&str, &str); 3] =
+    [("1015", "DE82000000000000001015"), ("1025", "DE06000000000000001025"), ("1035", "DE27000000000000001035")];
+
 const CUSTOMERS: &[(&str, &str, &str, i64, i64)] = &[
     ("Alsterblick Hotel", "Hamburg", "EUR", 14, 2),
     ("Bergmann & Söhne", "Bremen", "EUR", 30, 9),
@@ -174,7 +178,10 @@ impl Trader {
         }
         let mut account = |code: &str, name: &str, kind: &str, currency: &str| {
             let parent = account(&code[..1]);
-            let body = json!({"code": code, "name": name, "type": kind, "currency": currency, "parentId": parent});
+            let mut body = json!({"code": code, "name": name, "type": kind, "currency": currency, "parentId": parent});
+            if let Some((_, iban)) = IBANS.iter().find(|(known, _)| *known == code) {
+                body["bankDetails"] = json!({"iban": iban, "bankName": "Hafenbank"});
+            }
             script.make("accountsCreate", body).id()
         };
         self.money = Money {
