@@ -87,6 +87,7 @@ mod parity;
 mod people;
 mod periods;
 mod promises;
+mod put_out;
 mod readers;
 mod references;
 mod released_books;

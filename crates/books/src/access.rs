@@ -6,7 +6,7 @@ use crate::clock::Instant;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::remembered::Changes;
+use crate::remembered::{Changes, Tick};
 use crate::security;
 use crate::stored::AsJson;
 use rules::exchange::Home;
@@ -108,8 +108,9 @@ pub struct Principal {
     /// May make companies; says nothing about the companies of others.
     pub is_system_admin: bool,
     pub expires_at: Instant,
-    /// Nobody asked the database whether it is still so: it counts only where that finds that nothing has changed.
-    pub is_remembered: bool,
+    /// When they came, of whom nobody asked the database whether it is still so: it counts only where it is found later that
+    /// nothing has changed.
+    pub recognised: Option<Tick>,
 }
 
 impl Principal {

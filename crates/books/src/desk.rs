@@ -27,7 +27,7 @@ use crate::clock::Instant;
 use crate::database::{Answered, Session};
 use crate::error::{Error, Result, Unavailable};
 use crate::ids::BusinessId;
-use crate::remembered::{self, Changes};
+use crate::remembered::{self, Changes, Tick};
 use crate::seal::writing::{self, Written};
 use crate::seal::{Seals, heads};
 use crate::security::Told;
@@ -91,6 +91,8 @@ struct Inner {
     planning: bool,
     /// How often it changed who may do what, as of this transaction.
     changes: Option<Changes>,
+    /// When that was asked for.
+    counted_at: Tick,
     /// Whether commands are planned while the batch before is committed.
     is_meanwhile: bool,
     /// Whose books they were planned for. They stand where they are thought to stand, or it is planned anew.
@@ -172,6 +174,11 @@ impl Desk {
     /// and then how often it changed who may do what.
     pub fn first_questions(engine: DbBackend, company: Option<BusinessId>) -> Vec<Statement> {
         company.map(|company| standing_of(engine, company)).into_iter().chain([remembered::counting(engine)]).collect()
+    }
+
+    /// The first questions are about to be asked.
+    pub fn asks(&self) {
+        self.inner().counted_at = Tick::next();
     }
 
     /// A new transaction begins: versions are to be compared anew. The first questions were answered so. What was planned
@@ -287,9 +294,17 @@ impl Desk {
         if let Some(known) = known {
             return Ok(known);
         }
+        self.asks();
         let counted = remembered::counted(connection).await?;
         self.inner().changes = Some(counted);
         Ok(counted)
+    }
+
+    /// Whether that tells of all that had changed when somebody came. SQLite lets nobody else change anything while a batch is
+    /// written, and what is planned meanwhile is held against the count that the next batch asks for.
+    pub fn has_counted_since(&self, engine: DbBackend, came: Tick) -> bool {
+        let inner = self.inner();
+        engine != DbBackend::Postgres || inner.is_meanwhile || came < inner.counted_at
     }
 
     /// A command that wrote for itself may have changed who may do what.

@@ -6,7 +6,8 @@
 //! next request, on every process, and yet most requests ask the database no more than that one number.
 //!
 //! What writes comes to a transaction that asks for the counter anyway. So whoever is remembered whole is let through to it
-//! unasked, and is judged there; where the counter has moved, the request starts over and asks first.
+//! unasked, and is judged there: by a count that was asked for after they came. Where it was asked for before, or has moved,
+//! the request starts over and asks first.
 //!
 //! Requests that arrive together share the question: one that waits for an answer takes the next answer that
 //! was asked for after it came.
@@ -46,6 +47,18 @@ pub mod table {
 /// How many changes there were; what was read under one count is worth nothing under another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Changes(i64);
+
+/// When somebody came or something was asked, in the order of this process: what was asked for later than somebody came tells
+/// of all that was so when they came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Tick(u64);
+
+impl Tick {
+    pub fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
 
 /// Under this count nothing was ever judged.
 const CHANGING: Changes = Changes(-1);

@@ -117,6 +117,8 @@ struct Seen {
     /// Whether a token or a key was given.
     claims: bool,
     principal: Option<Principal>,
+    /// By what they are asked for who were recognised, as long as nobody did.
+    unasked: Option<Again>,
     business: Option<BusinessId>,
     quota: Option<Quota>,
 }
@@ -257,6 +259,26 @@ async fn asker(
     Ok(asker.map_err(|_| Error::Unavailable(Unavailable::Overloaded))??)
 }
 
+/// The same, or who is remembered as that where nobody need be asked yet.
+async fn who(
+    shell: &Shell,
+    shown: (&str, Option<&str>, Option<IpAddr>),
+    may_be_unasked: bool,
+    seen: &mut Seen,
+) -> Result<Principal, Failure> {
+    let (token, company, address) = shown;
+    let unasked = seen.business.filter(|_| may_be_unasked);
+    let principal = match unasked.and_then(|company| shell.ledger.recognise(token, company, address)) {
+        Some(recognised) => {
+            seen.unasked = Some(Again { token: token.to_owned(), company: company.map(str::to_owned), address });
+            recognised
+        }
+        None => asker(shell, shown).await?,
+    };
+    seen.principal = Some(principal.clone());
+    Ok(principal)
+}
+
 /// Whether it is for the lane alone to judge who asks, so that nobody need ask the database before: what writes in the books
 /// of a company, and says nothing of where these stand.
 fn is_judged_in_the_lane(resource: &ResourceOperations, verb: Verb, parts: &Parts) -> bool {
@@ -265,18 +287,11 @@ fn is_judged_in_the_lane(resource: &ResourceOperations, verb: Verb, parts: &Part
 }
 
 /// What somebody who was recognised is asked for by, where that turns out to be needed.
+#[derive(Clone)]
 struct Again {
     token: String,
     company: Option<String>,
     address: Option<IpAddr>,
-}
-
-impl Again {
-    /// Nothing of who was asked for already.
-    fn of(principal: &Principal, (token, address): (&str, Option<IpAddr>), call: &Call) -> Option<Self> {
-        let again = || Self { token: token.to_owned(), company: call.business.clone(), address };
-        principal.is_remembered.then(again)
-    }
 }
 
 /// Writes. Whoever was recognised may have to be asked for after all.
@@ -297,7 +312,33 @@ async fn written(
     unhurried(patience, Unavailable::CommitOutcomeUnknown, work).await
 }
 
+/// Answers a request. Nobody is refused on the word of what is remembered: who was recognised is asked for first, and where they
+/// are nobody any more, they hear that and nothing else.
 async fn answer<D: Dialect>(
+    shell: &Shell,
+    resource: &'static ResourceOperations,
+    asked: (Verb, Media),
+    request: Request,
+    seen: &mut Seen,
+) -> Result<Response, Failure> {
+    let answered = respond::<D>(shell, resource, asked, request, seen).await;
+    let (Err(failure), Some(Again { token, company, address })) = (&answered, seen.unasked.take()) else {
+        return answered;
+    };
+    // Where the database is away, that is the answer.
+    if failure.status.is_server_error() {
+        return answered;
+    }
+    match asker(shell, (&token, company.as_deref(), address)).await {
+        Err(unknown) if unknown.status == StatusCode::UNAUTHORIZED => {
+            seen.principal = None;
+            Err(unknown)
+        }
+        _ => answered,
+    }
+}
+
+async fn respond<D: Dialect>(
     shell: &Shell,
     resource: &'static ResourceOperations,
     (verb, form): (Verb, Media),
@@ -321,12 +362,9 @@ async fn answer<D: Dialect>(
     let of_company = named.as_ref().ok().and_then(Option::as_deref);
     seen.claims = true;
     seen.business = of_company.and_then(BusinessId::parse);
-    let unasked = seen.business.filter(|_| is_judged_in_the_lane(resource, verb, &parts));
-    let principal = match unasked.and_then(|company| shell.ledger.recognise(token, company, address)) {
-        Some(recognised) => recognised,
-        None => asker(shell, (token, of_company, address)).await?,
-    };
-    seen.principal = Some(principal.clone());
+    // Of whom something is still to come, it is known who they are before we wait for it.
+    let may_be_unasked = came_whole && is_judged_in_the_lane(resource, verb, &parts);
+    let principal = who(shell, (token, of_company, address), may_be_unasked, seen).await?;
     seen.quota = shell.quotas.take(principal.caller()).await;
     if let Some(Quota { left: None, resets_in, .. }) = seen.quota {
         return Err(Error::RateLimited { retry_after_seconds: resets_in }.into());
@@ -346,7 +384,7 @@ async fn answer<D: Dialect>(
         BodyNeed::Required => body::json(&parts.headers, body, shell.limits.body).await?.to_vec(),
     };
     // What was not there yet ended when its sender liked: who they are is asked as of now.
-    let as_of_now = need == BodyNeed::None || came_whole || principal.is_remembered;
+    let as_of_now = need == BodyNeed::None || came_whole;
     let principal = if as_of_now { principal } else { asker(shell, (token, of_company, address)).await? };
     let mut query = request::query(&parts)?;
     query.extend(Some(("format".to_owned(), "csv".to_owned())).filter(|_| form == Media::Csv));
@@ -380,7 +418,7 @@ async fn answer<D: Dialect>(
         let body = Body::from(Bytes::from_owner(body));
         return Ok(render(&parts, &known.reply, body, page_size.as_deref(), None));
     }
-    let again = Again::of(&principal, (token, address), &call);
+    let again = seen.unasked.clone();
     let ledger = shell.ledger.clone();
     let answer = match call.sorted() {
         // It ends with who waits for it, whether they hang up or have waited for too long.

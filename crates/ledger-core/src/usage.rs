@@ -28,7 +28,7 @@ const MOST_LETTERS: usize = 200;
 pub(crate) use schema::dialect_usage as table;
 use table::Column;
 
-type Place = (BusinessId, UserId, &'static str, ResourceKey, Verb);
+pub(crate) type Place = (BusinessId, UserId, &'static str, ResourceKey, Verb);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Program {

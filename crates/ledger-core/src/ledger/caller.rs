@@ -13,7 +13,7 @@ use ::books::auth::throttle;
 use ::books::auth::token::Claims;
 use ::books::auth::wrong_keys::{self, Worth};
 use ::books::auth::{UserStatus, user};
-use ::books::remembered::Changes;
+use ::books::remembered::{Changes, Tick};
 use ::books::security::{self, Event};
 use schema::{business, membership};
 use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
@@ -114,13 +114,14 @@ impl Ledger {
             books,
             is_system_admin: user.is_system_admin,
             expires_at: ends.unwrap_or_else(|| self.clock.now().plus(Duration::from_hours(24))),
-            is_remembered: false,
+            recognised: None,
         }
     }
 
     /// The same of what is about to write in a company, without a question: where all of it is remembered. Whatever is not,
     /// and whatever is not good any more, is for `authenticate` to say.
     pub fn recognise(&self, token: &str, company: BusinessId, address: Option<IpAddr>) -> Option<Principal> {
+        let came = Tick::next();
         let changes = self.remembered.last()?;
         let now = self.clock.now();
         let (key, claims) = if token.starts_with(::books::api_keys::PREFIX) {
@@ -145,7 +146,7 @@ impl Ledger {
         };
         self.remembered.known_company(changes, user.id, company)?;
         let principal = self.principal(&user, key.as_deref(), (claims.as_ref(), session), (changes, None));
-        Some(Principal { is_remembered: true, ..principal })
+        Some(Principal { recognised: Some(came), ..principal })
     }
 
     /// Whose a request is, for those who share out places: in the company that it names only where the caller is one of its

@@ -4,7 +4,7 @@ use super::Ledger;
 use super::call::Call;
 use crate::error::Result;
 use crate::ids::BusinessId;
-use crate::usage;
+use crate::usage::{self, Place};
 use ::books::access::{Business, Principal};
 use ::books::auth::session;
 use masters::dialect_usage;
@@ -22,13 +22,30 @@ pub struct CompanyUsage {
     pub uses: Vec<dialect_usage::Use>,
 }
 
+/// Where a call is counted, and who says that it speaks.
+pub(super) struct Spoken(Place, String);
+
+impl Spoken {
+    pub(super) fn of(principal: &Principal, call: &Call, business: &Business) -> Option<Self> {
+        Some(Self(place(principal, call, business)?, call.agent.clone()?))
+    }
+}
+
+fn place(principal: &Principal, call: &Call, business: &Business) -> Option<Place> {
+    Some((business.id, principal.user, call.origin.dialect?, call.resource.key, call.verb))
+}
+
 impl Ledger {
     /// Counts a call that was let in to a company.
     pub(super) fn count(&self, principal: &Principal, call: &Call, business: &Business) {
-        if let (Some(dialect), Some(agent)) = (call.origin.dialect, &call.agent) {
-            let place = (business.id, principal.user, dialect, call.resource.key, call.verb);
+        if let (Some(place), Some(agent)) = (place(principal, call, business), &call.agent) {
             self.usage.count(place, agent, self.clock.now());
         }
+    }
+
+    /// The same of one that may have to start over: once it came to something.
+    pub(super) fn count_spoken(&self, Spoken(place, agent): Spoken) {
+        self.usage.count(place, &agent, self.clock.now());
     }
 
     /// Writes down what was counted, and when sessions were seen.

@@ -100,7 +100,7 @@ async fn owner(ledger: &Arc<Ledger>) -> Principal {
         books: None,
         is_system_admin: true,
         expires_at: Instant::from_micros(i64::MAX),
-        is_remembered: false,
+        recognised: None,
     }
 }
 

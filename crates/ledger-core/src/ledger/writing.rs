@@ -3,6 +3,7 @@
 use super::call::{Call, Reply};
 use super::leave::{Judged, Leave};
 use super::reading::WriteCall;
+use super::speaking::Spoken;
 use super::watching::Watch;
 use super::{Ledger, Outcome, named_record};
 use crate::error::{Error, FieldErrors, Result};
@@ -24,6 +25,7 @@ use kit::list;
 use kit::operation::{Prepared, ReplyKind};
 use kit::resource::Scope;
 use masters::user as user_records;
+use sea_orm::ConnectionTrait;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,11 +66,13 @@ impl Ledger {
         (call, names): (Call, Vec<Option<RecordId>>),
     ) -> Result<Option<Reply>> {
         let stood = Self::reached(principal, &call)?;
-        if let Some(business) = &judged.business {
-            self.count(principal, &call, business);
+        let spoken = judged.business.as_ref().and_then(|business| Spoken::of(principal, &call, business));
+        let written = self.write_request(principal, (leave, judged), (call, names)).await;
+        // What starts over is counted then.
+        if let Some(spoken) = spoken.filter(|_| !matches!(written, Ok(None))) {
+            self.count_spoken(spoken);
         }
-        let written = self.write_request(principal, (leave, judged), (call, names)).await?;
-        Ok(written.map(|reply| reply.knowing(stood)))
+        Ok(written?.map(|reply| reply.knowing(stood)))
     }
 
     /// Nothing where the caller was recognised, and is another by now.
@@ -97,7 +101,7 @@ impl Ledger {
         .await;
         let (prepared, command) = match prepared {
             // By what is remembered of the company it is wrong; it may be right by now.
-            Err(_) if principal.is_remembered => return Ok(None),
+            Err(_) if principal.recognised.is_some() => return Ok(None),
             prepared => prepared?,
         };
         let claim = match key.zip(command) {
@@ -113,7 +117,7 @@ impl Ledger {
             }),
             None => None,
         };
-        if principal.is_remembered && prepared.goes_by_a_secret() {
+        if principal.recognised.is_some() && prepared.goes_by_a_secret() {
             // Nobody tries secrets in a name that is theirs no more.
             return Ok(None);
         }
@@ -259,7 +263,7 @@ struct Write {
     watch: Watch,
     /// Whether it may change people, which stands in the installation's log too.
     changes_people: bool,
-    /// Its caller was recognised, and who may do what has changed since that was asked for.
+    /// Its caller was recognised, and who may do what has changed since that was asked for, or may have.
     outdated: AtomicBool,
 }
 
@@ -288,8 +292,10 @@ impl Write {
         if has_changed {
             self.ledger.remembered.doubt();
         }
-        // It may run again, in a transaction that finds otherwise.
-        let is_outdated = has_changed && self.leave.principal.is_remembered;
+        // It may run again, in a transaction that finds otherwise, or that began after they came.
+        let engine = transaction.get_database_backend();
+        let is_outdated = self.leave.principal.recognised;
+        let is_outdated = is_outdated.is_some_and(|came| has_changed || !desk.has_counted_since(engine, came));
         self.outdated.store(is_outdated, Ordering::Relaxed);
         if is_outdated {
             // What it was prepared by may have changed as well.

@@ -68,6 +68,7 @@ pub(super) async fn attempt_batch<T>(
     next: &mut Next<T>,
 ) -> Attempt<T> {
     let first = Desk::first_questions(writer.engine(), company);
+    desk.asks();
     let (transaction, answered) = match writer.begin_asking(first).await {
         Ok(begun) => begun,
         Err(error) => {
