@@ -119,6 +119,7 @@ const fn example(fault: Fault) -> &'static str {
         Fault::BeginsAtPurchasePrice => "7.3",
         Fault::BeginsWithoutAWord => "3.10 unsaid",
         Fault::ReturnFillsAnyHole => "3.10 own",
+        Fault::OwedOnlyLater => "3.11 unnamed",
         Fault::SignLosesItsPlace => "3.7 turned",
         Fault::NoteFallsBelow => "3.11 until",
         Fault::EarlyInvoiceForgotten => "3.11 early",

@@ -218,6 +218,10 @@ fn say(how: How, facts: &[Fact], at: usize, known: &mut Known) {
             let both = return_of(how, heaps, row.side, fact.pieces());
             known.back.insert(at, both);
         }
+        (FactKind::SupplierReturn, None) if row.side == FactSide::Waits => {
+            let owed = Heap { pieces: fact.pieces(), said: fact.amount(), cost: fact.amount() };
+            known.heaps.insert(row.line_id, Heaps { owed, ..Heaps::default() });
+        }
         (FactKind::Credit, Some(of)) if row.side == FactSide::Document => {
             let Some(heaps) = known.heaps.get_mut(&of) else { return };
             let taken = off(how, &mut heaps.owed, fact.pieces());
@@ -306,10 +310,6 @@ fn value(how: How, facts: &[Fact], at: usize, known: &mut Known) {
                 _ => go(how, at, fact.pieces(), known),
             };
             let said = taken.map_or(fact.amount(), |taken| taken.said);
-            if waits && row.of_line_id.is_none() {
-                let owed = Heap { pieces: fact.pieces(), said, cost };
-                known.heaps.insert(row.line_id, Heaps { owed, ..Heaps::default() });
-            }
             known.moves(at, Moved { stock: -cost, waits: if waits { said } else { 0 } });
         }
         FactKind::Invoice => {

@@ -251,6 +251,8 @@ faults! {
     BeginsWithoutAWord,
     /// What comes back fills whatever is missing for the longest time.
     ReturnFillsAnyHole,
+    /// What goes back to a supplier and names no receipt is owed only once its day is over.
+    OwedOnlyLater,
     /// An adjustment that takes out what it put in before loses its place in the day.
     SignLosesItsPlace,
     /// A note may become smaller than what was invoiced of it until a later day.

@@ -124,6 +124,11 @@ impl<'f> Replay<'f> {
                 let both = one.plus(other)?;
                 self.taken.insert(at, Taken { said: both.said, cost: both.cost });
             }
+            (Kind::SupplierReturn, None) if fact.side == Side::Waits && !sown(Fault::OwedOnlyLater) => {
+                // It names no receipt: what is said of it is owed until it is credited.
+                let owed = Left::new(fact.quantity, fact.amount, fact.amount);
+                self.pools.insert(fact.line, Pools { owed, ..Pools::default() });
+            }
             (Kind::Credit, Some(of)) if fact.side == Side::Document => {
                 let Some(pools) = self.pools.get_mut(&of) else { return Ok(()) };
                 let taken = pools.credit(self.terms, fact.quantity)?;
@@ -289,10 +294,6 @@ impl<'f> Replay<'f> {
             (Side::Cost, _) => cost,
             _ => fact.amount,
         };
-        if fact.side == Side::Waits && fact.of.is_none() {
-            let owed = Left::new(fact.quantity, said, cost);
-            self.pools.insert(fact.line, Pools { owed, ..Pools::default() });
-        }
         let effect = Effect { stock: neg(cost)?, variance: sub(cost, said)?, ..Effect::default() };
         let effect = match fact.side {
             Side::Document => effect,
