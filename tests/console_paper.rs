@@ -1,8 +1,9 @@
 //! What the console puts on paper, and what it adds up and draws by itself.
 
 use crate::console::{Desk, THERE};
-use crate::harness::Server;
-use serde_json::Value;
+use crate::harness::server::authorised;
+use crate::harness::{Request, Server};
+use serde_json::{Value, json};
 
 /// Letters and figures without what a language puts between them.
 fn plain(text: &str) -> String {
@@ -42,6 +43,68 @@ fn an_invoice_is_printed_as_one() {
     browser.run("dispatchEvent(new Event('afterprint'))");
     assert_eq!(desk.text(".paper"), "", "the paper stays on the page");
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// What the sheet of the record says that is shown.
+fn printed(desk: &Desk) -> String {
+    desk.browser.wait(&format!("document.querySelector('#print') && {THERE}"));
+    desk.browser.run("dispatchEvent(new Event('beforeprint'))");
+    let paper = plain(&desk.text(".paper"));
+    desk.browser.run("dispatchEvent(new Event('afterprint'))");
+    paper
+}
+
+/// Opens the oldest document of a kind.
+fn oldest(desk: &Desk, segment: &str) {
+    desk.go(&format!("/{segment}?sort=date"));
+    desk.browser.click("table.list tbody th a");
+    desk.browser.wait(&format!("location.pathname.split('/').length === 5 && {THERE}"));
+}
+
+#[test]
+fn a_correction_names_what_it_corrects_and_why() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    oldest(&desk, "credit-notes");
+    let paper = printed(&desk);
+    let note = desk.record();
+    let invoice = note["links"].as_array().unwrap().iter().find(|link| link["relation"] == "credits").unwrap();
+    for told in [&invoice["number"], &note["reason"]] {
+        assert!(paper.contains(&plain(told.as_str().unwrap())), "no {told} in {paper}");
+    }
+}
+
+#[test]
+fn who_gets_goods_reads_what_they_are_and_not_what_they_cost() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    oldest(&desk, "delivery-notes");
+    let paper = printed(&desk);
+    let note = desk.record();
+    let line = &note["lines"][0];
+    assert!(paper.contains(&plain(line["description"].as_str().unwrap())), "{line} is not in {paper}");
+    for amount in [&note["costTotal"], &note["total"], &line["unitPrice"], &line["netAmount"]] {
+        assert!(!paper.contains(&amount.to_string()), "{amount} is in {paper}");
+    }
+}
+
+/// What a line takes off itself is off its amount; what is off the whole stands below, with its percent.
+#[test]
+fn a_discount_is_taken_off_where_it_is_given() {
+    let Some(desk) = Desk::open(Server::demo()) else { return };
+    oldest(&desk, "sales-invoices");
+    let (party, business) = (desk.record()["partyId"].clone(), desk.home.rsplit('/').next().unwrap());
+    let token = desk.browser.run("return JSON.parse(sessionStorage['duet.session']).token");
+    let day = desk.browser.run("return new Date().toISOString().slice(0, 10)");
+    let body = json!({"partyId": party, "date": day, "status": "posted", "discountPercent": 5, "lines": [
+        {"description": "Advice", "quantity": 1, "unitPrice": 99.99, "discountPercent": 10},
+        {"description": "Travel", "quantity": 1, "unitPrice": 100},
+    ]});
+    let asked = authorised(Request::new("POST", "/b/api/sales-invoices"), token.as_str().unwrap());
+    let made = desk.server.send(&asked.header("X-Business-Id", business).json(&body)).expect(201).json();
+    desk.go(&format!("/sales-invoices/{}", made["id"].as_str().unwrap()));
+    let paper = printed(&desk);
+    for told in ["10%89.99", "189.99", "Discount5%", "9.50", "180.49"] {
+        assert!(paper.contains(told), "no {told} in {paper}");
+    }
 }
 
 #[test]

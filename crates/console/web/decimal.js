@@ -1,5 +1,5 @@
 // Amounts are decimal texts from the wire to the screen and back. Nothing here reckons with them, but for a sum of what somebody
-// types, to the last digit: the server has the last word.
+// types and what a line of a letter takes off, to the last digit: the server has the last word.
 
 /** A number as it came, to the last digit. */
 export class Decimal {
@@ -77,18 +77,32 @@ export function write(value, indent) {
   return JSON.stringify(value, null, indent).replace(/"\uF8FF(-?\d+(?:\.\d+)?)\uF8FF"/g, "$1");
 }
 
+const placesOf = ({ text }) => text.split(".")[1]?.length ?? 0;
+
+/** So many of the last of so many places. */
+function placed(units, places) {
+  const digits = String(units < 0n ? -units : units).padStart(places + 1, "0");
+  const at = digits.length - places;
+  return new Decimal(`${units < 0n ? "-" : ""}${digits.slice(0, at)}${places > 0 ? `.${digits.slice(at)}` : ""}`);
+}
+
+/** So many percent of an amount, to its last digit, the half of it away from zero. */
+export function percentOf(amount, percent) {
+  const [units, rate] = [amount, percent].map(({ text }) => BigInt(text.replace(".", "")));
+  const whole = 10n ** BigInt(placesOf(percent) + 2);
+  const product = units * rate;
+  return placed((product + (product < 0n ? -whole : whole) / 2n) / whole, placesOf(amount));
+}
+
 /** The sum of some amounts; nothing where one of them is no number. */
 export function sum(amounts) {
   if (!amounts.every(isDecimal)) return null;
-  const places = Math.max(0, ...amounts.map(({ text }) => text.split(".")[1]?.length ?? 0));
+  const places = Math.max(0, ...amounts.map(placesOf));
   const units = ({ text }) => {
     const [whole, rest = ""] = text.split(".");
     return BigInt(whole + rest.padEnd(places, "0"));
   };
-  const all = amounts.reduce((before, one) => before + units(one), 0n);
-  const digits = String(all < 0n ? -all : all).padStart(places + 1, "0");
-  const at = digits.length - places;
-  return new Decimal(`${all < 0n ? "-" : ""}${digits.slice(0, at)}${places > 0 ? `.${digits.slice(at)}` : ""}`);
+  return placed(amounts.reduce((before, one) => before + units(one), 0n), places);
 }
 
 /** A count, such as of records. Never an amount. */

@@ -45,6 +45,9 @@ export function figure(value) {
 
 export const number = (value) => numbers({ maximumFractionDigits: 10 }).format(String(value));
 
+/** A rate: `7%`, or `7 %` where it is written so. */
+export const percent = (value) => numbers({ style: "unit", unit: "percent", maximumFractionDigits: 10 }).format(String(value));
+
 /** Without cents, where only the size counts. */
 export const rough = (value, currency) =>
   numbers({ style: "currency", currency, maximumFractionDigits: 0 }).format(String(value));
@@ -75,6 +78,10 @@ export const monthsEnd = (year, month) => new Date(Date.UTC(year, month, 0)).toI
 
 export const time = (text) =>
   text ? days({ dateStyle: "medium", timeStyle: "short" }).format(Date.parse(text)) : "";
+
+/** The tax number of a registration for VAT begins with its country. */
+const VAT = /^(AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK|XI)\s?[\dA-Z]/;
+export const isVatNumber = (text) => VAT.test(text ?? "");
 
 const iso = (day) =>
   `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
@@ -152,9 +159,12 @@ export const BY_STATE = ["US", "CA", "AU"];
 export function addressLines(address, home) {
   if (!address) return [];
   const { line1, line2, postalCode, city, state, country } = address;
-  const town = BY_STATE.includes(country ?? home)
-    ? [city, [state, postalCode].filter(Boolean).join(" ")].filter(Boolean).join(", ")
-    : [postalCode, city].filter(Boolean).join(" ");
+  const where = country ?? home;
+  const town = BY_STATE.includes(where)
+    ? [[city, [state, postalCode].filter(Boolean).join(" ")].filter(Boolean).join(", ")]
+    : where === "GB"
+      ? [city, postalCode]
+      : [[postalCode, city].filter(Boolean).join(" ")];
   const abroad = country && country !== home ? new Intl.DisplayNames([locale()], { type: "region" }).of(country) : null;
-  return [line1, line2, town, abroad].filter(Boolean);
+  return [line1, line2, ...town, abroad].filter(Boolean);
 }

@@ -4,7 +4,7 @@ import { chooseCompany, company, list, made, signOut, who } from "./api.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { dropAllDrafts } from "./drafts.js";
-import { date, goBy, monthEdge, time } from "./format.js";
+import { addressLines, date, goBy, isVatNumber, monthEdge, time } from "./format.js";
 import { forget } from "./names.js";
 import { openRequests } from "./request.js";
 import { GROUPS, RESOURCES } from "./resources.js";
@@ -210,9 +210,9 @@ export function toggleMenu() {
 /** What stands above a page on paper, and nowhere else. */
 function letterhead() {
   const one = business();
-  const { line1, line2, postalCode, city, country } = one?.address ?? {};
-  const place = [line1, line2, [postalCode, city].filter(Boolean).join(" "), country].filter(Boolean).join(", ");
-  const said = [place, one?.taxNumber ? `${label("taxNumber")} ${one.taxNumber}` : null, one?.registrationNumber].filter(Boolean);
+  const place = addressLines(one?.address, one?.address?.country).join(", ");
+  const number = isVatNumber(one?.taxNumber) ? t("VAT number") : label("taxNumber");
+  const said = [place, one?.taxNumber ? `${number} ${one.taxNumber}` : null, one?.registrationNumber].filter(Boolean);
   return h(
     "div",
     { class: "letterhead", "aria-hidden": "true" },
