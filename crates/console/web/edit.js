@@ -8,7 +8,7 @@ import { copy, dialog, explain, fault, tell } from "./dialog.js";
 import { dropDraft, isKept, keepDraft, keptDraft } from "./drafts.js";
 import { h, later, replace } from "./dom.js";
 import { Form } from "./form.js";
-import { amount, date, money, shown, time, today } from "./format.js";
+import { amount, date, money, percent, time, today } from "./format.js";
 import { currency, knowCompanies, may, noun } from "./frame.js";
 import { merge } from "./merge.js";
 import { called, remember } from "./names.js";
@@ -70,7 +70,10 @@ export function totals(record, unit) {
       ? null
       : h("div", { class: isSum ? "sum" : null }, h("dt", {}, name), h("dd", {}, money(value, unit)));
   // What is kept back of the total is in it, and what the other side owes itself is not.
-  const taxOf = (one, more = "") => row(`${one.name} ${shown(one.rate)} %${more}`, one.amount);
+  const taxOf = (one, more = "") => {
+    const tax = `${one.name} ${percent(one.rate)}${more}`;
+    return row(record.pricesIncludeTax ? t("{tax} contained in it", { tax }) : tax, one.amount);
+  };
   const all = record.taxSummary ?? [];
   const taxes = all.filter(({ kind }) => !["withholding", "reverseCharge"].includes(kind)).map((one) => taxOf(one));
   const apart = all.filter(({ kind }) => kind === "reverseCharge").map((one) => taxOf(one, `, ${word(one.kind, "kind", "tax-codes")}`));
@@ -79,9 +82,10 @@ export function totals(record, unit) {
     { class: "totals" },
     row(t("Subtotal"), record.subtotal),
     row(label("discountTotal"), record.discountTotal && new Decimal(`-${record.discountTotal}`)),
-    taxes,
+    record.pricesIncludeTax ? null : taxes,
     row(label("roundingAmount"), record.roundingAmount),
     row(t("Total"), record.total ?? record.amount ?? record.totalDebit ?? record.totalValue ?? record.unrealisedGain, true),
+    record.pricesIncludeTax ? taxes : null,
     row(label("withheldTotal"), record.withheldTotal),
     apart,
     row(label("unallocatedAmount"), record.unallocatedAmount),
