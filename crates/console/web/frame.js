@@ -245,6 +245,8 @@ export async function leave() {
     return;
   }
   forget();
+  // What was proved is of the books, and stays with nobody.
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith("duet.")) sessionStorage.removeItem(name);
   chooseCompany(null);
   location.assign("/");
 }

@@ -130,6 +130,7 @@ export const MORE = {
   "Operation": "Vorgang",
   "Programs and people, what they call, and when they last did.": "Programme und Leute, was sie aufrufen, und wann zuletzt.",
   "Printed {when}": "Gedruckt am {when}",
+  "Proved: {count} hold, {open} not finished": "Geprüft: {count} gehen auf, {open} noch offen",
   "Proved: {count} identities": "Geprüft: {count} Gleichungen",
   "Q{quarter} {year}": "{quarter}. Quartal {year}",
   "Read it": "Lesen",
@@ -159,8 +160,7 @@ export const MORE = {
   "The code that you were given opens an account for the address that it was made for.":
     "Der Code, den Sie bekommen haben, eröffnet ein Konto für die Adresse, für die er gemacht wurde.",
   "The first administrator, and who has lost their password.": "Der erste Verwalter, und wer sein Passwort verloren hat.",
-  "The last time, {when}, all of it held.": "Beim letzten Mal, {when}, ging alles auf.",
-  "The last time, {when}, something did not hold.": "Beim letzten Mal, {when}, ging etwas nicht auf.",
+  "This is how it stood the last time, {when}.": "So stand es beim letzten Mal, {when}.",
   "The latest {count}. A program reads them from GET /events, or is told by a webhook.":
     "Die letzten {count}. Ein Programm liest sie mit GET /events, oder ein Webhook meldet sie ihm.",
   "The log of the installation": "Das Protokoll der Installation",

@@ -1,6 +1,7 @@
 // The proof of the books: everything reckoned anew by the server, and what came of it.
 
 import { company, get } from "./api.js";
+import { read, write } from "./decimal.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
 import { figure, time } from "./format.js";
@@ -11,16 +12,25 @@ import { refusal } from "./refusals.js";
 import { path, withQuery } from "./route.js";
 import { t } from "./texts.js";
 
-const KEPT = "duet.proof.";
+const KEPT = "duet.proved.";
+/** Of what is found more is not kept: whoever wants all of it proves anew. */
+const MOST = 50;
 
 /** What came of it the last time in this tab; nothing where it was not asked for yet. */
-export const lastProof = () => JSON.parse(sessionStorage.getItem(KEPT + company()) ?? "null");
+export const lastProof = () => read(sessionStorage.getItem(KEPT + company()) ?? "null");
+
+function keep({ ok, digest, checks }) {
+  const told = { ok, digest, checks: checks.map((one) => ({ ...one, findings: one.findings?.slice(0, MOST) })) };
+  sessionStorage.setItem(KEPT + company(), write({ ok, told, at: new Date().toISOString() }));
+}
 
 /** A line that says how it stands, for other pages. */
 export function proofMark() {
   const last = lastProof();
   if (last === null) return h("a", { class: "proof", href: path("proof") }, t("Not proved yet"));
-  const text = last.ok ? t("Proved: {count} identities", { count: last.count }) : t("Something does not add up");
+  const { count, open } = counted(last.told);
+  const proved = open > 0 ? t("Proved: {count} hold, {open} not finished", { count, open }) : t("Proved: {count} identities", { count });
+  const text = last.ok ? proved : t("Something does not add up");
   return h("a", { class: last.ok ? "proof holds" : "proof broken", href: path("proof"), title: time(last.at) }, last.ok ? icon("check") : "✗", text);
 }
 
@@ -112,15 +122,13 @@ function drawn(told) {
 
 export async function proofView(main) {
   const last = lastProof();
-  const place = h("div", { id: "proof" });
+  const place = h("div", { id: "proof" }, last === null ? null : drawn(last.told));
   const under = h(
     "p",
     { class: "quiet" },
     last === null
       ? t("It was not asked for yet in this tab.")
-      : last.ok
-        ? t("The last time, {when}, all of it held.", { when: time(last.at) })
-        : t("The last time, {when}, something did not hold.", { when: time(last.at) }),
+      : t("This is how it stood the last time, {when}.", { when: time(last.at) }),
   );
   const prove = h("button", { type: "button", class: "main", id: "prove" }, t("Prove the books"));
   const run = async () => {
@@ -128,7 +136,7 @@ export async function proofView(main) {
     replace(place, h("p", { class: "quiet waiting", role: "status" }, t("Everything is reckoned anew …")));
     try {
       const told = await get("/verify");
-      sessionStorage.setItem(KEPT + company(), JSON.stringify({ ok: told.ok, count: counted(told).count, at: new Date().toISOString() }));
+      keep(told);
       replace(place, drawn(told));
       under.hidden = true;
     } catch (error) {
