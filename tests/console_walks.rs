@@ -484,7 +484,7 @@ fn a_figure_is_shown_in_its_own_currency() {
     let cell = |label: &str| desk.text(&format!("td[data-label='{label}']"));
     assert!(cell("Unit cost").ends_with("USD") && cell("Cost amount").ends_with("EUR"), "{}", desk.text("main"));
     let open = browser.run(
-        "return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Grni total').nextSibling.textContent",
+        "return [...document.querySelectorAll('dt')].find(one => one.textContent === 'Received, not invoiced').nextSibling.textContent",
     );
     assert!(open.as_str().unwrap().ends_with("EUR"), "{open}");
     desk.is_quiet(&[]);

@@ -50,9 +50,14 @@ export function nameOf(segment, id) {
   return known.get(key);
 }
 
+/** What stands where a name is asked for. */
+const ASKED = "…";
+/** Whether a place has names that are still asked for. */
+export const isUnnamed = (place) => [...place.querySelectorAll("a")].some((link) => link.textContent === ASKED);
+
 /** A link that is called what it leads to, as soon as that is known. */
 export function linkTo(segment, id, text) {
-  const link = h("a", { href: path(segment, id) }, text ?? "…");
+  const link = h("a", { href: path(segment, id) }, text ?? ASKED);
   if (text === undefined || text === null) nameOf(segment, id).then((name) => (link.textContent = name));
   return link;
 }

@@ -216,7 +216,7 @@ export function changes(record, segment) {
       "table",
       { class: "list small" },
       h("caption", { class: "unseen" }, t("What was changed")),
-      h("thead", {}, h("tr", {}, [t("Field"), t("Before"), t("Then")].map((name) => h("th", { scope: "col" }, name)))),
+      h("thead", {}, h("tr", {}, [t("Field"), t("Before"), t("After")].map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, some.slice(0, 40).map(row)),
     );
   const [written, rest] = [names.filter((name) => isWritten(name, segment)), names.filter((name) => !isWritten(name, segment))];

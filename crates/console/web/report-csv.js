@@ -1,4 +1,5 @@
-// A report as comma-separated values: in English as the server writes it, in German as a spreadsheet there reads it.
+// A report as comma-separated values: in English as the server writes it, with the heads of the page; in German as a spreadsheet
+// there reads it.
 
 import { ask } from "./api.js";
 import { saveTable, written } from "./csv.js";
@@ -6,8 +7,8 @@ import { Decimal } from "./decimal.js";
 import { tell } from "./dialog.js";
 import { today } from "./format.js";
 import { spanOf, withTotalCells } from "./report-total.js";
-import { columnName, kind, narrowing, spokenCell, translated } from "./report-words.js";
-import { language, t } from "./texts.js";
+import { columnName, kind, narrowing, spokenCell, translated, words } from "./report-words.js";
+import { label, language, t, word } from "./texts.js";
 
 /** What a row is, how deep it lies and what it is called stand before its figures. */
 const HEADS = ["level", "type", "label"];
@@ -46,6 +47,16 @@ function translatedRows([heads, ...rows], columns) {
   return [heads.map(head), ...rows.map(row)];
 }
 
+/** The same heads as on the page. Days stay as the server writes them. */
+const translatedHeads = ([heads, ...rows]) => [heads.map((text, at) => (at < HEADS.length || spanOf(text).from ? text : words(text))), ...rows];
+
+/** How the days are laid out, beside what narrows the report. */
+const LAID_OUT = ["groupBy", "compareWith", "interval", "method"];
+const layout = (query) => [
+  ...LAID_OUT.filter((name) => query[name]).map((name) => word(query[name], name, "reports")),
+  query.periods ? `${label("periods", "reports")} ${query.periods}` : null,
+];
+
 /** The days that were asked for, as they stand in the name of a file. */
 const daysOf = (query, used) => [query.from ?? used.from, query.to ?? used.to ?? query.asOf ?? used.asOf].filter(Boolean);
 
@@ -67,10 +78,10 @@ export async function saveReport(name, query, shown) {
   });
   const text = await blob.text();
   const days = daysOf(query, shown?.parameters ?? {});
-  const parts = (await narrowing(query)).map(inName).filter(Boolean);
+  const parts = [...layout(query), ...(await narrowing(query))].filter(Boolean).map(inName).filter(Boolean);
   const file = `${[name, ...(days.length > 0 ? days : [today()]), ...parts].join("-")}.csv`;
   const rows = parsed(text);
-  const totalled = withTotalCells(rows, HEADS.length, query);
-  saveTable(language() === "de" ? translatedRows(totalled ?? rows, shown?.columns ?? []) : (totalled ?? text), file);
+  const whole = withTotalCells(rows, HEADS.length, query) ?? rows;
+  saveTable(language() === "de" ? translatedRows(whole, shown?.columns ?? []) : translatedHeads(whole), file);
   tell(t("The table was saved."));
 }

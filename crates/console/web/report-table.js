@@ -83,6 +83,16 @@ function narrowed(report) {
   return aside.length > 0 ? without(report, aside) : report;
 }
 
+/** In the ledger an account begins with a balance beside its name. Where it began on an earlier page, with what it had come to there. */
+function withOpenings(report) {
+  if (report.report !== "general-ledger") return report;
+  const at = report.columns.findIndex(({ key }) => key === "description");
+  const isLater = Number(String(report.pagination?.currentPage ?? 1)) > 1;
+  const said = (place) => t(place === 0 && isLater ? "Balance so far" : "Opening balance");
+  const named = (row, place) => ({ ...row, values: row.type === "section" ? row.values.with(at, said(place)) : row.values });
+  return { ...report, rows: report.rows.map(named) };
+}
+
 const some = (rows, fits) => rows.some((row) => fits(row) || some(row.children ?? [], fits));
 
 /** What a report is of: its days, its currency where it is not told by what narrows it, and that. */
@@ -128,7 +138,7 @@ const width = (count) =>
 
 /** `of` is what the report is of, in a line. */
 export function drawn(whole, of) {
-  const report = withTotal(narrowed(whole));
+  const report = withTotal(withOpenings(narrowed(whole)));
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
   const heads = report.columns.map(columnName);
   const rows = [];

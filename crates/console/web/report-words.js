@@ -3,9 +3,30 @@
 import { date, monthAndYear, monthsEnd, time } from "./format.js";
 import { nameOf } from "./names.js";
 import { leadsTo } from "./resources.js";
-import { about, label, spoken, t, word } from "./texts.js";
+import { about, label, language, spoken, t, word } from "./texts.js";
 
 export const first = (text) => about(text).split(". ")[0].replace(/\.?$/, ".").replace(/^\.$/, "");
+
+/** What the API calls shortly, as a bookkeeper calls it. */
+const CALLED = {
+  Before: "Opening balance",
+  Then: "Closing balance",
+  "Open before": "Opening balance",
+  "Open then": "Closing balance",
+  "There before": "Opening stock",
+  "There then": "Closing stock",
+  "Money before": "Money at the beginning",
+  "Money then": "Money at the end",
+  On: "Sale or purchase",
+  Is: "Owed or claimed",
+  "Made by": "Origin",
+  "Counts for": "Tax date",
+  At: "When",
+  Resource: "Kind of record",
+  "How many are missing": "Missing",
+  Which: "Missing numbers",
+  "In that currency": "In its own currency",
+};
 
 /** A column's head: its days where it has some, a whole quarter or month in a word, else its name. */
 export function columnName({ key, from, to, label: name }) {
@@ -17,8 +38,13 @@ export function columnName({ key, from, to, label: name }) {
 }
 
 /** A report's own words: days in them as the reader writes them, whatever its figures are. */
-export function words(text) {
+export function words(given) {
+  const text = CALLED[given] ?? given;
   if (t(text) !== text) return t(text);
+  return withFigures(text);
+}
+
+function withFigures(text) {
   const given = {};
   const called = (kind, one) => {
     const seen = Object.keys(given).filter((name) => name.startsWith(kind)).length;
@@ -72,11 +98,12 @@ export function translated(row) {
   if (which === "due") return t("{number}, due {day}", { number, day: date(day) });
   if (which === "of") return t("{number}, of {day}", { number, day: date(day) });
   const own = tellsOf(row) && !["subtotal", "total"].includes(row.type);
-  return own ? row.label : t(row.label) !== row.label ? t(row.label) : (spoken(row.label) ?? words(row.label));
+  if (own) return row.label;
+  return CALLED[row.label] || t(row.label) !== row.label ? words(row.label) : (spoken(row.label) ?? words(row.label));
 }
 
 /** A kind that only reports name, in the reader's words. */
-export const kind = (text, of) => (t(text) === text ? word(text, of) : t(text));
+export const kind = (text, of) => (language() === "en" || t(text) === text ? word(text, of) : t(text));
 
 /** Columns of such words. */
 const KINDS = ["side", "duty", "origin", "resource"];

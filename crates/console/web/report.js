@@ -88,6 +88,13 @@ const rank = ({ name, required }) => (required ? -1 : (FIRST.indexOf(name) + FIR
 /** What can be chosen for a parameter, in a word. */
 const choice = (value, name) => ({ true: t("Yes"), false: t("No") })[value] ?? word(value, name, "reports");
 
+/** What a question means that is left open: what the report does by itself, and its word for it. */
+function leftOpen({ name, description }) {
+  const [, usual] = /`(\w+)` when absent/.exec(description ?? "") ?? [];
+  if (usual) return [usual, choice(usual, name)];
+  return [null, name === "taxBasis" ? t("As the company has it") : t("None")];
+}
+
 /** Which age: those that the report has, as soon as it is there. */
 function ageChoice(id, name, value) {
   const input = h("select", { id, name });
@@ -117,11 +124,12 @@ function asking(offer, state, run) {
     if (leads) made = picker({ segment: leads, id, name, value: state[name] });
     else if (name === "bucket") made = ageChoice(id, name, state[name]);
     else if (parameter.values.length > 0 || isFlag) {
-      const words = isFlag ? ["true", "false"] : parameter.values;
+      const [usual, said] = leftOpen(parameter);
+      const words = (isFlag ? ["true", "false"] : parameter.values).filter((one) => one !== usual);
       const input = h(
         "select",
         { id, name },
-        h("option", { value: "" }, t("(as usual)")),
+        h("option", { value: "" }, said),
         words.map((one) =>
           h(
             "option",
@@ -223,10 +231,13 @@ function asking(offer, state, run) {
       if (messages) {
         one.input.setAttribute("aria-invalid", "true");
         one.input.setAttribute("aria-describedby", one.wrong.id);
+        const folded = one.input.closest("details");
+        if (folded) folded.open = true;
       } else one.input.removeAttribute("aria-invalid");
     }
   };
-  return { form, read, say, showFaults };
+  const isMarked = () => form.querySelector("[aria-invalid]") !== null;
+  return { form, read, say, showFaults, isMarked };
 }
 
 /** Figures that must be equal, each side made in its own way. */
@@ -262,9 +273,13 @@ function checks(report) {
 
 /** Which page of how many it is, where it has more than one. */
 function pageOf(told) {
-  const pages = Number(String(told?.totalPages ?? 1));
+  const pages = pagesOf(told);
   return pages > 1 ? t("Page {page} of {pages}", { page: String(told.currentPage), pages }) : null;
 }
+
+/** The number of a page as an address has it; the first where it has none. */
+const pageIn = (text) => (/^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 1);
+const pagesOf = (told) => Number(String(told?.totalPages ?? 1));
 
 /** Of one age a total alone says nothing. */
 const hasRows = ({ rows, parameters }) => rows.some((row) => !parameters.bucket || row.type !== "total");
@@ -280,21 +295,27 @@ export async function reportView(main, name) {
       empty(t("There is no such report."), h("a", { href: path("reports") }, t("All reports"))),
     );
   const state = { ...here().query };
-  const results = h("div", { class: "results", "aria-live": "polite" });
-  const pages = h("div", {});
+  const results = h("div", { class: "results", "aria-live": "polite", tabindex: "-1" });
+  const [above, below] = [h("div", { class: "above" }), h("div", {})];
   const onPaper = h("p", { class: "print-only" });
   const isPaged = offer.parameters.some((one) => one.name === "pageSize");
-  let page = Number(state.page ?? 1);
+  let page = pageIn(state.page);
   let seen = null;
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
   const run = async () => {
     const query = questions.read();
     note({ ...query, page: page > 1 ? page : null });
     replace(results, waiting());
-    replace(pages);
+    replace(above);
+    replace(below);
     made.length = 0;
     try {
       const report = await get(`/reports/${name}`, isPaged ? { ...query, page, pageSize: 500 } : query);
+      const last = pagesOf(report.pagination);
+      if (page > last && page > 1) {
+        page = Math.max(last, 1);
+        return await run();
+      }
       const of = said(report, await narrowing(report.parameters));
       if (!results.isConnected) return;
       seen = report;
@@ -302,15 +323,18 @@ export async function reportView(main, name) {
       questions.say(report);
       replace(onPaper, [of, pageOf(report.pagination)].filter(Boolean).join(" · "));
       replace(results, checks(report), hasRows(report) ? drawn(report, of) : nothingIn(report));
-      if (report.pagination) replace(pages, pager(report.pagination));
+      if (pagesOf(report.pagination) > 1) {
+        replace(above, pager(report.pagination), h("p", { class: "quiet small" }, t("Print has this page alone, CSV has all of them.")));
+        replace(below, pager(report.pagination));
+      }
     } catch (error) {
       questions.showFaults(error.errors ?? {});
-      replace(results, empty(refused(error.code, error.message)));
+      replace(results, empty(questions.isMarked() ? t("Please mend what is marked.") : refused(error.code, error.message)));
       if (!error.errors || Object.keys(error.errors).length === 0) fault(error);
     }
   };
   const pager = (told) => {
-    const count = Number(String(told.totalPages));
+    const count = pagesOf(told);
     const turn = (to, text, title) =>
       h(
         "button",
@@ -318,22 +342,23 @@ export async function reportView(main, name) {
           type: "button",
           "aria-label": title,
           disabled: to < 1 || to > count,
-          onclick: () => {
+          onclick: async () => {
             page = to;
-            run();
+            await run();
+            // The button is gone; whoever turned the page reads on at its beginning.
+            above.scrollIntoView();
+            results.focus({ preventScroll: true });
           },
         },
         text,
       );
-    return count > 1
-      ? h(
-          "div",
-          { class: "pager" },
-          turn(page - 1, "‹", t("Page before")),
-          h("span", {}, pageOf(told)),
-          turn(page + 1, "›", t("Next page")),
-        )
-      : null;
+    return h(
+      "div",
+      { class: "pager" },
+      turn(page - 1, "‹", t("Page before")),
+      h("span", {}, pageOf(told)),
+      turn(page + 1, "›", t("Next page")),
+    );
   };
   const questions = asking(offer, state, () => {
     page = 1;
@@ -348,8 +373,9 @@ export async function reportView(main, name) {
     heading(t(offer.title), { actions, under: first(offer.description), trail: h("a", { href: path("reports") }, t("Reports")) }),
     questions.form,
     onPaper,
+    above,
     results,
-    pages,
+    below,
   );
   const lacking = missing();
   if (lacking.length > 0) replace(results, empty(t("Choose first: {fields}", { fields: lacking.map((one) => label(one, "reports")).join(", ") })));

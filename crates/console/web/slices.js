@@ -4,6 +4,7 @@
 // longest texts, and every slice is a block of its own, which is laid out when it comes into sight. On paper it is a table again.
 
 import { h, pause } from "./dom.js";
+import { isUnnamed } from "./names.js";
 
 /** As many rows as stand there at once. */
 const FIRST = 100;
@@ -11,6 +12,15 @@ const FIRST = 100;
 const SPELL = 50;
 /** No slice is larger, however fast its rows are made. */
 const MOST = 400;
+
+/** For so many milliseconds widths wait for the names that their columns will show. */
+const PATIENCE = 3000;
+
+/** The names of the first rows are there, or have taken too long. */
+async function named(table) {
+  const end = performance.now() + PATIENCE;
+  while (isUnnamed(table) && performance.now() < end) await new Promise((done) => setTimeout(done, 50));
+}
 
 /** How much of the table each column takes, and how narrow it may be before a text would not fit. */
 function settle(table) {
@@ -50,6 +60,7 @@ export function fill(place, table, count, draw, longest) {
   const go = async () => {
     // The page has it as soon as who asked is done, and has not shown it yet.
     await null;
+    await named(table);
     const high = first.offsetHeight / first.rows.length;
     const reserve = (slice) => (slice.style.containIntrinsicBlockSize = `auto ${Math.round(high * slice.rows.length)}px`);
     if (place.isConnected) settle(table);
