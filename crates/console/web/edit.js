@@ -12,7 +12,7 @@ import { amount, date, money, percent, time, today } from "./format.js";
 import { currency, knowCompanies, may, noun } from "./frame.js";
 import { merge } from "./merge.js";
 import { called, remember } from "./names.js";
-import { heading, postings, trailTo, waiting } from "./parts.js";
+import { heading, perAccount, postings, trailTo, waiting } from "./parts.js";
 import { RESOURCES } from "./resources.js";
 import { go, here, onLeave, path } from "./route.js";
 import { bodyOf } from "./schema.js";
@@ -227,7 +227,7 @@ export async function editView(main, segment, id, taken = null) {
         data.dueDate ? h("p", { class: "quiet" }, t("Due on {date}", { date: date(data.dueDate) })) : null,
         withoutTax(data.lines, hasTaxes),
         data.postings?.length > 0
-          ? [h("h3", {}, t("This will book")), postings(data.postings, currency(), t("This will book"))]
+          ? [h("h3", {}, t("This will book")), postings(perAccount(data.postings), currency(), t("This will book"))]
           : h("p", { class: "quiet small" }, t("Nothing is booked by it.")),
       );
     } catch (error) {

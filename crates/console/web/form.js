@@ -469,9 +469,10 @@ export class Form {
     });
     this.wrong.replaceChildren(h("strong", {}, title), h("ul", {}, listed));
     this.wrong.hidden = false;
-    const [first] = Object.keys(errors)
-      .map((path) => this.find(path))
-      .filter((field) => field?.input);
-    (first?.input ?? this.wrong).focus();
+    // The first on the page, in whatever order they were told.
+    const marked = Object.keys(errors).flatMap((path) => this.find(path)?.input ?? []);
+    const isBefore = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const [first] = marked.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
+    (first ?? this.wrong).focus();
   }
 }

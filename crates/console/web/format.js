@@ -70,7 +70,8 @@ export function monthName(text) {
 export function monthAndYear(text) {
   const [year, month] = text.split("-").map(Number);
   const shape = { month: "short", year: "numeric", timeZone: "UTC" };
-  return days(shape).format(Date.UTC(year, month - 1, 1));
+  // As a head of a column it stays on one line.
+  return days(shape).format(Date.UTC(year, month - 1, 1)).replaceAll(" ", "\u00a0");
 }
 
 /** The last day of a month, which may lie beyond its year. */

@@ -1,7 +1,7 @@
 // Small parts that several views show alike.
 
 import { unitBeside } from "./currencies.js";
-import { isDecimal } from "./decimal.js";
+import { isDecimal, sum } from "./decimal.js";
 import { h } from "./dom.js";
 import { addressLines, figure, money, shown } from "./format.js";
 import { business } from "./frame.js";
@@ -208,6 +208,18 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
     foot,
   );
   return headed(h("div", { class: "scroll" }, made));
+}
+
+/** What would be booked, with one line for each side of an account: of twenty lines of a document the books are told two or three things. */
+export function perAccount(lines) {
+  const found = new Map();
+  for (const line of lines) {
+    const side = `${line.accountId} ${line.debit.isZero}`;
+    const before = found.get(side);
+    const both = (name) => sum([before[name], line[name]]);
+    found.set(side, before ? { ...before, description: null, debit: both("debit"), credit: both("credit") } : line);
+  }
+  return [...found.values()];
 }
 
 /** Debit and credit, each account a way into the ledger. Debits come first, as they are written everywhere. */

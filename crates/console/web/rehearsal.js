@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { explain } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { currency } from "./frame.js";
-import { postings } from "./parts.js";
+import { perAccount, postings } from "./parts.js";
 import { RESOURCES } from "./resources.js";
 import { operation } from "./schema.js";
 import { t } from "./texts.js";
@@ -25,7 +25,7 @@ function told(data, isDraft) {
   if (isDraft) return quietly(t("As a draft nothing is booked yet."));
   if (!data.postings) return null;
   const title = t("This will book");
-  return data.postings.length > 0 ? [h("h3", {}, title), postings(data.postings, currency(), title)] : quietly(t("Nothing is booked by it."));
+  return data.postings.length > 0 ? [h("h3", {}, title), postings(perAccount(data.postings), currency(), title)] : quietly(t("Nothing is booked by it."));
 }
 
 /** Shows in its place what an act would book, or why it would be refused; an older answer never stands over a newer one. */

@@ -32,7 +32,7 @@ function translatedRows([heads, ...rows], columns) {
   const head = (text, at) => {
     const span = spanOf(text);
     if (at < HEADS.length) return text === "label" ? t("Row") : kind(text);
-    return columnName(span.from ? { key: "..", ...span, label: text } : { key: "", label: text });
+    return columnName(span.from ? { key: "..", ...span, label: text } : { key: "", label: text }).replaceAll("\u00a0", " ");
   };
   const row = (cells) => {
     const [, type, name] = cells;

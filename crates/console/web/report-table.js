@@ -161,7 +161,9 @@ export function drawn(whole, of) {
   const draw = (position) => {
     const [row, level] = rows[position];
     const kind = `row-${row.type} level-${Math.min(level, 4)}`;
-    return h("tr", { class: kind }, h("th", { scope: "row" }, name(row)), row.values.map((_, at) => cell(row, at)));
+    // A number of a document is not broken.
+    const isNumber = row.documentId && row.type === "line";
+    return h("tr", { class: kind }, h("th", { scope: "row", class: isNumber ? "nowrap" : null }, name(row)), row.values.map((_, at) => cell(row, at)));
   };
   /** A row of the longest texts, each from where it stands. */
   const longest = () => {
