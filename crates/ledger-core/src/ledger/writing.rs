@@ -294,8 +294,8 @@ impl Write {
         }
         // It may run again, in a transaction that finds otherwise, or that began after they came.
         let engine = transaction.get_database_backend();
-        let is_outdated = self.leave.principal.recognised;
-        let is_outdated = is_outdated.is_some_and(|came| has_changed || !desk.has_counted_since(engine, came));
+        let unasked = self.leave.principal.recognised;
+        let is_outdated = unasked.is_some_and(|came| has_changed || !desk.has_counted_since(engine, came));
         self.outdated.store(is_outdated, Ordering::Relaxed);
         if is_outdated {
             // What it was prepared by may have changed as well.
