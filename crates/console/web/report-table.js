@@ -178,7 +178,7 @@ export function drawn(whole, of) {
       });
     }
     const [row, level] = named[1];
-    return h("tr", { class: `row-total level-${Math.min(level, 4)}` }, h("th", {}, name(row)), most.map(([, from], at) => cell(from, at)));
+    return h("tr", { class: `row-total level-${Math.min(level, 4)}` }, h("th", { scope: "row" }, name(row)), most.map(([, from], at) => cell(from, at)));
   };
   // Said only where the heads are brief.
   const ages = report.columns.some(({ key }) => briefAge(key))

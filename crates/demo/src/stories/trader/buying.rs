@@ -5,6 +5,10 @@ use crate::calendar::workday_from;
 use crate::script::{Made, money, settling};
 use ledger_core::day::Day;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
+
+/// How old a bill is that fell due lately, in days.
+const FELL_DUE: RangeInclusive<i64> = 35..=80;
 
 impl Trader {
     pub(super) fn reorder(&mut self, day: Day) {
@@ -101,7 +105,12 @@ impl Trader {
             }
             _ => {
                 let due = workday_from(day.plus_days(28 + self.chance.between(-3, 8)));
-                self.money_out(due, (id, currency), bill);
+                // Something is late, whatever the day: two of those that fell due lately wait for an answer.
+                if self.waiting < 2 && FELL_DUE.contains(&self.script.today.days_since(day)) {
+                    self.waiting += 1;
+                } else {
+                    self.money_out(due, (id, currency), bill);
+                }
             }
         }
     }

@@ -68,6 +68,8 @@ pub(super) struct Trader {
     usd: i64,
     chf: i64,
     bills: i64,
+    /// Bills that wait for an answer.
+    waiting: usize,
     /// What becomes of invoices, and of suppliers' bills.
     invoices: Pack,
     from_suppliers: Pack,
@@ -162,6 +164,7 @@ impl Trader {
             usd: 9_180,
             chf: 10_420,
             bills: 8_100,
+            waiting: 0,
         }
     }
 
