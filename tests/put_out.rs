@@ -72,6 +72,19 @@ on_both_engines! {
         assert!(server.log().lines().filter(|line| line.contains("token_refused")).count() >= several);
     }
 
+    /// Nobody waits for the rest of what somebody sends who is nobody any more.
+    fn whoever_was_put_out_is_not_waited_for(server) {
+        let server = &Server::start(server.engine, Options::default()).unwrap();
+        let company = server.company();
+        let out = remembered(&company);
+        log_out(&out);
+        let whole = out.request(Dialect::B, "POST", "parties", "").json(&party()).bytes("close");
+        let mut stream = connect(server.address);
+        stream.write_all(&whole[..whole.len() - 5]).unwrap();
+        let answer = Answer::read(&mut stream, true);
+        assert_eq!(answer.status, 401, "{}", answer.text);
+    }
+
     /// Whoever has a token of an ended session takes nothing from whom it was.
     fn whoever_was_put_out_uses_up_nothing_of_whom_they_were(server) {
         let custom = Some(r#"{"Limits": {"RequestsPerMinute": 30}}"#.to_owned());

@@ -223,14 +223,16 @@ impl Place {
         wrong.add(self.runtime.block_on(self.ledger.verify_installation()));
     }
 
-    /// Whether the proof tells of what was changed. Who is likeliest to tell is asked first, and all only where nobody does.
+    /// Whether the proof tells of what was changed. Who is likeliest to tell is asked first, and all only where nobody does: a
+    /// company that cannot be asked by itself has told nothing.
     fn is_told(&self, likeliest: Option<BusinessId>, tells: impl Fn(&Wrong) -> bool) -> bool {
         let of_installation = || {
             let mut wrong = Wrong::default();
             self.add_installation(&mut wrong);
             tells(&wrong)
         };
-        likeliest.is_some_and(|company| tells(&self.wrong_in(Some(company))))
+        let alone = likeliest.map(|company| self.wrong_in(Some(company)));
+        alone.is_some_and(|wrong| wrong.error.is_none() && tells(&wrong))
             || of_installation()
             || tells(&self.wrong_in(None))
     }
