@@ -14,6 +14,8 @@ def sent(request):
     # With `string` decimals are texts where the schema has numbers; the parameter itself says so, and OpenAPI has no word for it.
     if headers.get("X-Decimal-Format") == "string":
         headers["X-Decimal-Format"] = "number"
+    # The same is so of `summary`: what it leaves out is required of the whole record.
+    request.url = request.url.replace("view=summary", "view=full")
     # How far the books of the company stand is told by its answers alone, and more is refused: nearly every request would be
     # refused for this alone.
     sequence = headers.get("X-At-Least-Sequence")
