@@ -2,7 +2,7 @@
 
 use crate::harness::http::Answer;
 use crate::harness::postgres::Cluster;
-use crate::harness::process::{eventually, free_port};
+use crate::harness::process::{eventually, free_port, say_loudly};
 use crate::harness::server::authorised;
 use crate::harness::{Engine, Options, Request, Server};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Farm {
         let start = |port: &u16| {
             let custom = format!(
                 r#"{{"Edition": "Cloud", "Security": {{"MasterKey": "one key of all servers of a farm"}}, "Cloud": {{
-                    "Catalogue": "{catalogue}", "Clusters": "north={north}\nsouth={south}",
+                    "Catalogue": "{catalogue}", "Clusters": "north={north}\nsouth={south}", "MostOpen": 25,
                     "Admin": {{"Listen": "http://127.0.0.1:{port}", "Key": "{ADMIN_KEY}"}}}}{more}}}"#
             );
             Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts")
@@ -154,15 +154,25 @@ fn any_server_serves_any_tenant_and_all_hear_what_becomes_of_it() {
     assert_eq!([log_in(one, "acme.example").status, log_in(two, "acme.example").status], [421, 421]);
 }
 
+/// How many of something there are: two, and by hand as many as are named.
+fn by_hand(name: &str) -> usize {
+    let told = std::env::var(name).ok();
+    told.map_or(2, |told| told.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+/// By hand with many: `DUET_TENANTS=1000 DUET_MOVES=50`.
 #[test]
 fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
-    const TENANTS: usize = 2;
+    let (tenants, moves) = (by_hand("DUET_TENANTS"), by_hand("DUET_MOVES"));
     let Some(farm) = Farm::of(2, "") else { return };
-    let hosts: Vec<String> = (0..TENANTS).map(|number| format!("t{number}.example")).collect();
+    let hosts: Vec<String> = (0..tenants).map(|number| format!("t{number}.example")).collect();
     for host in &hosts {
-        farm.add(host, "north");
+        let tenant = json!({"host": host, "cluster": "north", "email": EMAIL, "password": PASSWORD});
+        farm.administer(0, "POST", "/tenants", Some(&tenant)).expect(201);
     }
-    let keepers: Vec<Bookkeeper> = hosts.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
+    let (moving, others) = hosts.split_at(moves);
+    let keepers: Vec<Bookkeeper> = moving.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
+    let breath = BREATH * u32::try_from(moves).expect("few") / 2;
     let over = AtomicBool::new(false);
     let (written, read) = std::thread::scope(|scope| {
         let ends = Over(&over);
@@ -183,12 +193,18 @@ fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
                             (answer.status == 201).then_some(())
                         });
                         names.push(name);
-                        std::thread::sleep(BREATH);
+                        std::thread::sleep(breath);
                     }
                     names
                 })
             })
             .collect();
+        // Where there are more of them, the others are visited meanwhile: more than may be open at once.
+        scope.spawn(|| {
+            for (number, host) in others.iter().enumerate() {
+                eventually("a visit", || (log_in(&farm.servers[number % 2], host).status == 200).then_some(()));
+            }
+        });
         let reading: Vec<_> = keepers
             .iter()
             .map(|keeper| {
@@ -206,13 +222,13 @@ fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
                         } else {
                             assert_eq!(answer.status, 503, "{}", answer.text);
                         }
-                        std::thread::sleep(BREATH);
+                        std::thread::sleep(breath);
                     }
                     last
                 })
             })
             .collect();
-        for (number, host) in hosts.iter().enumerate() {
+        for (number, host) in moving.iter().enumerate() {
             if number % 2 == 0 {
                 let said = done(&farm.servers[number % 2].command(&["tenant", "move", host, "--to", "south"], ""));
                 assert!(said.contains("is served from cluster:south/"), "{said}");
@@ -228,7 +244,7 @@ fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
             }
         }
         // And one of them back again.
-        done(&farm.servers[0].command(&["tenant", "move", &hosts[0], "--to", "north"], ""));
+        done(&farm.servers[0].command(&["tenant", "move", &moving[0], "--to", "north"], ""));
         drop(ends);
         let written: Vec<Vec<String>> = writing.into_iter().map(|one| one.join().expect("it writes")).collect();
         let read: Vec<u64> = reading.into_iter().map(|one| one.join().expect("it reads")).collect();
@@ -243,6 +259,11 @@ fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
     }
     for server in &farm.servers {
         assert!(!server.log().contains("broke down"), "{}", server.log());
+    }
+    if tenants > 2 {
+        let written: usize = written.iter().map(Vec::len).sum();
+        let message = format!("{tenants} tenants, {moves} of them moved, {written} writes, each there once");
+        say_loudly(&message);
     }
 }
 

@@ -95,7 +95,8 @@ pub fn eventually<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
         if let Some(answer) = ask() {
             return answer;
         }
-        std::thread::yield_now();
+        // Whoever waits leaves the machine to what it waits for.
+        std::thread::sleep(Duration::from_millis(2));
     }
     panic!("{what} did not happen within {PATIENCE:?}");
 }
