@@ -18,7 +18,7 @@ mod missing;
 mod returning;
 
 pub use ahead::{Ahead, Wish};
-pub use beginning::stays;
+pub use beginning::{says, stays};
 pub use missing::judge_rest;
 
 use crate::Leaving;
@@ -62,6 +62,20 @@ pub struct Wanted {
     pub accounts: Accounts,
 }
 
+/// A line that counts: it keeps a place in its day whether or not it finds anything, for it may find something later on.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    pub line: RecordId,
+    pub item: Item,
+    /// The place that it drew on this day.
+    pub held: Option<i64>,
+    /// Whether something is before it by now that stands behind its place. Then it comes last where it finds something after all.
+    pub is_overtaken: bool,
+}
+
+/// Where lines that count stand in their day.
+pub type Places = Vec<(RecordId, i64)>;
+
 /// Where a fact stands in the ledger.
 #[derive(Debug, Clone, Copy)]
 pub struct Accounts {
@@ -79,6 +93,7 @@ pub struct Plan {
     changes: Vec<Change>,
     /// By line, what comes to wait for an invoice.
     waits: HashMap<RecordId, BookMoney>,
+    pub places: Places,
 }
 
 /// Facts of a version that another replaces. They are taken out with what the new one puts in, as one change.
@@ -201,8 +216,13 @@ impl Plan {
 
 /// Values what a document asks for, with everything that follows from it. Nothing is written.
 pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<Plan>> {
+    plan_counting(cx, date, wanted, &[]).await
+}
+
+/// The same of a document that counts.
+pub async fn plan_counting(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>, counted: &[Counted]) -> Result<Option<Plan>> {
     let gone = cx.replaced().take();
-    if wanted.is_empty() && gone.is_empty() {
+    if wanted.is_empty() && gone.is_empty() && counted.is_empty() {
         return Ok(None);
     }
     // Whoever goes on from where the stock stands asks for nothing that waits to be written.
@@ -210,7 +230,8 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
         cx.flush().await?;
     }
     let mut ids: Vec<RecordId> = Vec::new();
-    for id in wanted.iter().map(|one| one.item.id).chain(gone.iter().map(|gone| gone.fact.item_id)) {
+    let moved = wanted.iter().map(|one| one.item.id).chain(gone.iter().map(|gone| gone.fact.item_id));
+    for id in moved.chain(counted.iter().map(|one| one.item.id)) {
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -226,10 +247,12 @@ pub async fn plan(cx: &Cx<'_>, date: Day, wanted: Vec<Wanted>) -> Result<Option<
         let places: Vec<usize> = (0..wanted.len()).filter(|at| wanted[*at].item.id == id).collect();
         let asked: Vec<&Wanted> = places.iter().map(|at| &wanted[*at]).collect();
         let begun = begun.remove(&id).ok_or_else(|| Error::internal("nobody asked how an item stands"))?;
-        let change = change::of(cx, item, begun, (date, &asked), own).await?;
+        let counts: Vec<&Counted> = counted.iter().filter(|one| one.item.id == id).collect();
+        let Some(change) = change::of(cx, item, begun, (date, &asked, &counts), own).await? else { continue };
         for (at, fact) in places.into_iter().zip(change.asked()) {
             planned[at] = Some(fact.clone());
         }
+        plan.places.extend_from_slice(&change.places);
         plan.changes.push(change);
     }
     plan.facts = planned.into_iter().flatten().collect();

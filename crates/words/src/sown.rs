@@ -255,6 +255,14 @@ faults! {
     OwedOnlyLater,
     /// An adjustment that takes out what it put in before loses its place in the day.
     SignLosesItsPlace,
+    /// A count that finds nothing has no place in its day.
+    CountLosesItsPlace,
+    /// A count that found nothing finds something ahead of what was moved before it.
+    OvertakenAndAhead,
+    /// What a count of the same day will find is judged as it was.
+    CountsOfTheDayAreForgotten,
+    /// What an item costs that went before anybody said it is never heard.
+    SaidTooLate,
     /// A note may become smaller than what was invoiced of it until a later day.
     NoteFallsBelow,
     /// An invoice of an earlier day than the goods that it is of is forgotten behind an evening that was kept.

@@ -3,7 +3,7 @@
 use super::ahead::known;
 use super::beginning::beginning;
 use super::facts::{Known, OfLines, UNKNOWN_COST, fact_of, failed, is_whole, left_of, state_in, terms_of};
-use super::{Begun, Gone, Item, Wanted, book, booked, missing, too_large};
+use super::{Begun, Counted, Gone, Item, Places, Wanted, book, booked, missing, too_large};
 use crate::BEFORE_THE_FIRST;
 use crate::cx::Cx;
 use crate::day::Day;
@@ -40,6 +40,7 @@ pub(super) struct Change {
     pub(super) was: Quantity,
     /// At how many the item is bought anew, where it says so.
     pub(super) reorder_level: Option<Quantity>,
+    pub(super) places: Places,
     /// Snapshots from this day on are no longer so.
     pub(super) dropped_from: Option<Day>,
     pub(super) snapshots: Vec<stock_snapshots::Model>,
@@ -86,39 +87,70 @@ pub(super) fn may_keep_an_evening(state: &stock::Model, day: Day) -> bool {
     state.last_date.is_some_and(|last| last < day) && state.last_sequence - BEFORE_THE_FIRST >= BETWEEN_SNAPSHOTS
 }
 
-/// What the facts that a document asks for, and those that it takes out, change of an item.
+/// What a document asks of an item on a day: its facts, and the lines by which it counts.
+pub(super) type Asked<'a> = (Day, &'a [&'a Wanted], &'a [&'a Counted]);
+
+/// What the facts that a document asks for, and those that it takes out, change of an item; nothing where it counts what
+/// there is, and its place is known.
 pub(super) async fn of(
     cx: &Cx<'_>,
     item: &Item,
     Begun { state, snapshot, named: known }: Begun,
-    (date, asked): (Day, &[&Wanted]),
+    (date, asked, counts): Asked<'_>,
     gone: Vec<Gone>,
-) -> Result<Change> {
+) -> Result<Option<Change>> {
     let terms = terms_of(cx, item)?;
-    let new = new_facts(cx, item, state.as_ref(), (date, asked), &gone)?;
+    let (new, places) = new_facts(cx, item, state.as_ref(), (date, asked, counts), &gone)?;
+    if new.is_empty() && gone.is_empty() {
+        return Ok(state.map(|state| keeps_its_place(item, state, places)));
+    }
     let days = new.iter().map(|fact| fact.date).filter(|day| *day != beginning());
     let earliest = days.clone().chain(gone.iter().map(|gone| gone.fact.date)).min().unwrap_or(date);
     // What comes out of days before is gone from the morning of its day on, and was there until then.
     let went = |gone: &Gone| if gone.fact.date < gone.day { gone.day.previous() } else { gone.day };
-    let moved_after = days.chain(gone.iter().map(went)).min().unwrap_or(date);
+    let moved_from = days.chain(gone.iter().map(went)).min().unwrap_or(date);
     let named: Vec<RecordId> = new.iter().filter_map(|fact| fact.of_line_id).collect();
-    let writing = Writing { cx, item, terms, state, snapshot, earliest, moved_after, named };
+    let writing = Writing { cx, item, terms, state, snapshot, earliest, moved_from, named, places };
     let both = match writing.at_the_end(&new, &gone, known).await? {
         Some(both) => both,
         None => writing.anew(&new, &gone).await?,
     };
     tracing::debug!(item = %item.id, facts = both.known.read, "stock was valued");
-    writing.difference(both, new, asked.len(), gone)
+    writing.difference(both, new, asked.len(), gone).map(Some)
 }
 
-/// The rows of what a document asks for. A new version keeps its place in the day.
+/// What a count changes that finds nothing: what comes next on its day comes behind it.
+fn keeps_its_place(item: &Item, state: stock::Model, places: Places) -> Change {
+    let last_sequence = last_of(&places, state.last_sequence);
+    Change {
+        new: Vec::new(),
+        asked: 0,
+        gone: Vec::new(),
+        rest: Vec::new(),
+        costs: Vec::new(),
+        costs_of_new: HashMap::new(),
+        was: state.quantity,
+        state: stock::Model { last_sequence, ..state },
+        reorder_level: item.reorder_level,
+        places,
+        dropped_from: None,
+        snapshots: Vec::new(),
+    }
+}
+
+fn last_of(places: &[(RecordId, i64)], known: i64) -> i64 {
+    places.iter().map(|(_, place)| *place).fold(known, Ord::max)
+}
+
+/// The rows of what a document asks for, and where its counts stand. A new version keeps its place in the day, and so does a
+/// count that finds nothing for a while.
 fn new_facts(
     cx: &Cx<'_>,
     item: &Item,
     state: Option<&stock::Model>,
-    (date, asked): (Day, &[&Wanted]),
+    (date, asked, counts): Asked<'_>,
     gone: &[Gone],
-) -> Result<Vec<stock_facts::Model>> {
+) -> Result<(Vec<stock_facts::Model>, Places)> {
     let business = cx.business_id()?;
     let mut place = state.map_or(BEFORE_THE_FIRST, |state| state.last_sequence);
     let mut new = Vec::with_capacity(asked.len() + 1);
@@ -167,6 +199,14 @@ fn new_facts(
         FactKind::Issue | FactKind::CustomerReturn if !sown(Fault::SignLosesItsPlace) => FactKind::Receipt,
         kind => kind,
     };
+    let mut next = |kept: Option<i64>| {
+        kept.unwrap_or_else(|| {
+            place += 1;
+            place
+        })
+    };
+    let mut places = Places::new();
+    let count_of = |line: RecordId| counts.iter().find(|count| count.line == line);
     for one in asked {
         let same = |gone: &&Gone| {
             let fact = &gone.fact;
@@ -174,11 +214,11 @@ fn new_facts(
                 && !taken.contains(&fact.place)
         };
         let kept = gone.iter().find(same).map(|gone| gone.fact.place);
-        let own = kept.unwrap_or_else(|| {
-            place += 1;
-            place
-        });
+        let count = count_of(one.line);
+        let held = count.and_then(|count| count.held.filter(|_| !count.is_overtaken));
+        let own = next(held.or(kept));
         taken.insert(own);
+        places.extend(count.map(|count| (one.line, count.held.unwrap_or(own))));
         new.push(stock_facts::Model {
             place: own,
             side: one.side,
@@ -189,7 +229,14 @@ fn new_facts(
             ..empty(one.line, one.kind, one.accounts)
         });
     }
-    Ok(new)
+    // Nothing is behind a count of what never moved.
+    let finds_nothing = |count: &&&Counted| asked.iter().all(|one| one.line != count.line);
+    let silent = counts.iter().filter(finds_nothing).filter(|_| !sown(Fault::CountLosesItsPlace));
+    for count in silent.filter(|_| state.is_some() || !new.is_empty()) {
+        let had = gone.iter().map(|gone| &gone.fact).find(|fact| (fact.line_id, fact.date) == (count.line, date));
+        places.push((count.line, next(count.held.or(had.map(|fact| fact.place)))));
+    }
+    Ok((new, places))
 }
 
 /// The function before and after, over the same facts as far as both have them.
@@ -211,9 +258,10 @@ struct Writing<'w> {
     /// The place of the last snapshot, where another one may be due.
     snapshot: Option<i64>,
     earliest: Day,
-    /// Counts after this day are made anew.
-    moved_after: Day,
+    /// Counts from this day on may be made anew.
+    moved_from: Day,
     named: Vec<RecordId>,
+    places: Places,
 }
 
 impl Writing<'_> {
@@ -226,6 +274,8 @@ impl Writing<'_> {
         let goes_out = new.iter().all(|fact| fact.kind == FactKind::Issue);
         // A new standard cost comes before what moved on its day.
         let revalues = new.iter().any(|fact| fact.kind == FactKind::Standard && fact.is_listed());
+        // Nor does a count that finds something after all come last, where more came behind it.
+        let is_last = is_last && state.is_none_or(|state| new.iter().all(|fact| fact.place > state.last_sequence));
         if !gone.is_empty() || !is_last || !(whole || goes_out) || revalues {
             return Ok(None);
         }
@@ -295,7 +345,7 @@ impl Writing<'_> {
     }
 
     async fn judge(&self, facts: (Quantity, &[Fact], &[Fact])) -> Result<()> {
-        missing::judge(self.cx, self.item, facts, (self.earliest, self.moved_after)).await
+        missing::judge(self.cx, self.item, facts, (self.earliest, self.moved_from)).await
     }
 
     fn difference(
@@ -356,8 +406,21 @@ impl Writing<'_> {
             Some(state) => state.quantity,
             None => Quantity::ZERO,
         };
-        let reorder_level = self.item.reorder_level;
-        Ok(Change { new, asked, gone, rest, costs, costs_of_new, state, was, reorder_level, dropped_from, snapshots })
+        let (reorder_level, places) = (self.item.reorder_level, self.places.clone());
+        Ok(Change {
+            new,
+            asked,
+            gone,
+            rest,
+            costs,
+            costs_of_new,
+            state,
+            was,
+            reorder_level,
+            places,
+            dropped_from,
+            snapshots,
+        })
     }
 
     fn state_row(&self, state: &State, last: Option<Day>, new: &[stock_facts::Model]) -> Result<stock::Model> {
@@ -369,7 +432,7 @@ impl Writing<'_> {
             quantity: state.quantity,
             value: state.value,
             last_date: known_date.max(last),
-            last_sequence: new.iter().map(|fact| fact.place).fold(known_place, Ord::max),
+            last_sequence: new.iter().map(|fact| fact.place).fold(last_of(&self.places, known_place), Ord::max),
             known_cost: state.last.map(|(quantity, value)| AsJson(Layer { quantity, value, line: None })),
             layers: AsJson(state.layers.clone()),
             standard_cost: state.standard,

@@ -12,6 +12,7 @@ use schema::tables::{DocumentStatus, document_lines, documents};
 use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect, QueryTrait};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use words::sown::{Fault, sown};
 
 /// What is read here of a line of a stock adjustment.
 #[derive(Deserialize)]
@@ -53,8 +54,8 @@ impl Cx<'_> {
     }
 }
 
-/// The day of the first count of an item after a day.
-pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result<Option<Day>> {
+/// The day of the first count of an item on a day or after it.
+pub(crate) async fn first_from(cx: &Cx<'_>, item: RecordId, day: Day) -> Result<Option<Day>> {
     let business = cx.business_id()?;
     let lines = document_lines::Entity::find()
         .select_only()
@@ -62,7 +63,11 @@ pub(crate) async fn first_after(cx: &Cx<'_>, item: RecordId, day: Day) -> Result
         .filter(document_lines::Column::BusinessId.eq(business))
         .filter(is_of_adjustments())
         .filter(document_lines::Column::ItemId.eq(item))
-        .filter(document_lines::Column::Date.gt(day));
+        .filter(if sown(Fault::CountsOfTheDayAreForgotten) {
+            document_lines::Column::Date.gt(day)
+        } else {
+            document_lines::Column::Date.gte(day)
+        });
     let found: Vec<RecordId> = documents::Entity::find()
         .select_only()
         .column(documents::Column::Id)

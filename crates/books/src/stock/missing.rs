@@ -59,12 +59,12 @@ fn refused(item: &Item, Short { day, missing }: Short) -> Error {
     })
 }
 
-/// Refuses what lets out more than there is, on any day from one on. Counts after `moved_after` are made anew.
+/// Refuses what lets out more than there is, on any day from one on. Counts from `moved_from` on may be made anew.
 pub(super) async fn judge(
     cx: &Cx<'_>,
     item: &Item,
     (begun, before, after): (Quantity, &[Fact], &[Fact]),
-    (from, moved_after): (Day, Day),
+    (from, moved_from): (Day, Day),
 ) -> Result<()> {
     if may_be_missing(cx, item)? {
         return Ok(());
@@ -72,7 +72,7 @@ pub(super) async fn judge(
     let short = first_shortage(begun, before, after, from).map_err(too_large)?;
     let Some(short) = short else { return Ok(()) };
     cx.flush().await?;
-    if counted::first_after(cx, item.id, moved_after).await?.is_some_and(|day| day <= short.day) {
+    if counted::first_from(cx, item.id, moved_from).await?.is_some_and(|day| day <= short.day) {
         if !sown(Fault::CountJudgesNothing) {
             cx.shifted().postpone(item.id, Unjudged { from, begun, before: before.to_vec() });
         }

@@ -263,16 +263,26 @@ pub(super) async fn create(cx: &Cx<'_>, draft: &Columns<table::Column>) -> Resul
     draft.replace(table::Column::StandardCost, wanted.first);
     let made = master::create::<Items>(cx, &draft).await?;
     let id = made.keeping.id;
-    if post(cx, id, (&known, &wanted), said.as_deref()).await? { rows::get::<Items>(cx, id).await } else { Ok(made) }
+    if Box::pin(post(cx, id, (&known, &wanted), said.as_deref())).await? {
+        rows::get::<Items>(cx, id).await
+    } else {
+        Ok(made)
+    }
 }
 
 pub(super) async fn update(cx: &Cx<'_>, id: RecordId, draft: &Columns<table::Column>) -> Result<ItemView> {
     let row = rows::row::<Items>(cx, id).await?;
-    if first_said(&row, draft) != stock::first_cost(&row) {
+    let said = first_said(&row, draft);
+    let says_else = said != stock::first_cost(&row);
+    if says_else {
         stock::stays(cx, &row).await?;
     }
     if !is_standard(draft) || row.cost_method != CostMethod::Standard {
-        return master::update::<Items>(cx, id, draft).await;
+        let changed = master::update::<Items>(cx, id, draft).await?;
+        if let Some(cost) = said.filter(|_| says_else) {
+            stock::says(cx, id, cost).await?;
+        }
+        return Ok(changed);
     }
     let (said, now) = said_by(draft)?;
     let known =
@@ -285,5 +295,9 @@ pub(super) async fn update(cx: &Cx<'_>, id: RecordId, draft: &Columns<table::Col
     let mut draft = draft.clone();
     draft.replace(table::Column::StandardCost, wanted.first);
     let changed = master::update::<Items>(cx, id, &draft).await?;
-    if post(cx, id, (&known, &wanted), said.as_deref()).await? { rows::get::<Items>(cx, id).await } else { Ok(changed) }
+    if Box::pin(post(cx, id, (&known, &wanted), said.as_deref())).await? {
+        rows::get::<Items>(cx, id).await
+    } else {
+        Ok(changed)
+    }
 }

@@ -3,10 +3,10 @@
 //!
 //! A count stands on its day behind what was posted before it.
 
-use super::{AdjustmentAsked, AdjustmentLineAsked, PostedAt, StockAdjustments};
+use super::{AdjustmentAsked, AdjustmentLineAsked, Stands, StockAdjustments};
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::document::{self, Old};
+use crate::document::{self, Old, identity};
 use crate::error::{Code, Error, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
@@ -14,12 +14,13 @@ use answers::Ask;
 use books::among::among;
 use books::balances::halves;
 use books::cx::Cx;
+use books::stock::{Counted, Item};
 use schema::reader::whole;
 use schema::some::is_of_adjustments;
 use schema::tables::{DocumentKind, DocumentStatus, document_lines, documents, stock_facts, stock_moves};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, JoinType, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
@@ -39,7 +40,7 @@ pub(super) async fn deltas(
         let before = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.lt(date));
         let mut on_the_day = moved(cx, &counted, but)?.filter(stock_moves::Column::Date.eq(date));
         let mut known: Vec<Vec<(RecordId, i128)>> = Vec::new();
-        if let PostedAt(Some(posted_at)) = asked.posted_at {
+        if let Some(posted_at) = asked.stands.posted_at {
             let document = stock_moves::Entity::belongs_to(documents::Entity)
                 .from((stock_moves::Column::BusinessId, stock_moves::Column::DocumentId))
                 .to((documents::Column::BusinessId, documents::Column::Id));
@@ -69,6 +70,60 @@ pub(super) async fn deltas(
         (None, None) => Ok(Quantity::ZERO),
     };
     asked.lines.iter().enumerate().map(delta).collect()
+}
+
+/// The lines that count, each with the place that it had on this day.
+pub(super) async fn counted(
+    cx: &Cx<'_>,
+    asked: &AdjustmentAsked,
+    items: &HashMap<RecordId, Item>,
+    day: Day,
+) -> Result<Vec<Counted>> {
+    let counts: Vec<&AdjustmentLineAsked> = asked.lines.iter().filter(|line| line.counted.is_some()).collect();
+    let places = asked.stands.places.as_ref().filter(|places| places.day == day);
+    let before = match (asked.stands.posted_at, places) {
+        (Some(posted_at), Some(_)) => last_before(cx, (day, posted_at), &counts).await?,
+        _ => HashMap::new(),
+    };
+    let counted = |line: &AdjustmentLineAsked| {
+        let Some(item) = items.get(&line.item) else { return Ok(None) };
+        let id = identity(line.id)?;
+        let held = places.and_then(|places| places.of.iter().find(|(of, _)| *of == id).map(|(_, place)| *place));
+        let overtakes = held.zip(before.get(&line.item)).is_some_and(|(held, last)| held < *last);
+        let is_overtaken = overtakes && !sown(Fault::OvertakenAndAhead);
+        Ok(Some(Counted { line: id, item: item.clone(), held, is_overtaken }))
+    };
+    counts.into_iter().filter_map(|line| counted(line).transpose()).collect()
+}
+
+/// The last place on the day of a count of what was posted before it. What is moved there from another day has one behind it.
+async fn last_before(
+    cx: &Cx<'_>,
+    (day, posted_at): (Day, Instant),
+    counts: &[&AdjustmentLineAsked],
+) -> Result<HashMap<RecordId, i64>> {
+    use stock_facts::Column;
+    cx.flush().await?;
+    let own: HashSet<Option<RecordId>> = counts.iter().map(|line| line.id).collect();
+    let document = stock_facts::Entity::belongs_to(documents::Entity)
+        .from((Column::BusinessId, Column::DocumentId))
+        .to((documents::Column::BusinessId, documents::Column::Id));
+    let on_the_day = stock_facts::Entity::find()
+        .filter(Column::BusinessId.eq(cx.business_id()?))
+        .filter(among(cx, Column::ItemId, counts.iter().map(|line| line.item)))
+        .filter(Column::Date.eq(day))
+        .join(JoinType::InnerJoin, document.into())
+        .filter(documents::Column::PostedAt.lte(posted_at))
+        .models(&cx.db)
+        .await?;
+    let gone: HashSet<RecordId> = on_the_day.iter().filter_map(|fact| fact.cancels_id).collect();
+    let moved = on_the_day.iter().filter(|fact| fact.is_movement() && !gone.contains(&fact.id));
+    let mut last: HashMap<RecordId, i64> = HashMap::new();
+    for fact in moved.filter(|fact| !own.contains(&Some(fact.line_id))) {
+        let known = last.entry(fact.item_id).or_insert(fact.place);
+        *known = Ord::max(*known, fact.place);
+    }
+    Ok(last)
 }
 
 /// What of days before came out on the day of a count, and was posted later than that: it never was from this morning on,
@@ -181,7 +236,7 @@ async fn anew(cx: &Cx<'_>, shifted: Shifted) -> Result<()> {
         }
         let asked = AdjustmentAsked {
             held: old.content.asked.lines.iter().map(|line| line.item).collect(),
-            posted_at: PostedAt(old.row.posted_at),
+            stands: Stands { posted_at: old.row.posted_at, places: old.content.figures.places.clone() },
             ..old.content.asked.clone()
         };
         if deltas(cx, old.row.date, &asked, Some(old.row.id)).await? == old.content.figures.deltas {

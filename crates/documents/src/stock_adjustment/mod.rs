@@ -83,16 +83,28 @@ pub struct AdjustmentAsked {
     /// What the version before it named.
     #[serde(skip)]
     held: Held,
-    /// When it was posted: what was counted is what there was by then on its day.
+    /// Where it stands in its day.
     #[serde(skip)]
-    posted_at: PostedAt,
+    stands: Stands,
 }
 
-/// When a document was posted, which is nothing that anybody asks for: two that differ in it ask for the same.
-#[derive(Debug, Clone, Copy, Default)]
-struct PostedAt(Option<Instant>);
+/// When a document was posted, and where its counts stand in their day, which is nothing that anybody asks for: two that differ
+/// in it ask for the same.
+#[derive(Debug, Clone, Default)]
+struct Stands {
+    /// What was counted is what there was by then on its day.
+    posted_at: Option<Instant>,
+    places: Option<Places>,
+}
 
-impl PartialEq for PostedAt {
+/// The places of counts in a day, line by line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Places {
+    day: Day,
+    of: Vec<(RecordId, i64)>,
+}
+
+impl PartialEq for Stands {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -124,7 +136,7 @@ pub(crate) fn restating(item: RecordId, date: Day, cost: UnitPrice) -> Draft<Adj
             account: None,
             lines: vec![line],
             held: Held::default(),
-            posted_at: PostedAt::default(),
+            stands: Stands::default(),
         },
     }
 }
@@ -134,6 +146,9 @@ pub struct AdjustmentFigures {
     account: Option<RecordId>,
     /// Line by line, what was adjusted.
     deltas: Vec<Quantity>,
+    /// Where its counts stand, also those that find nothing by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    places: Option<Places>,
 }
 
 /// What was found, lost, broken or counted.
@@ -232,7 +247,7 @@ impl Resource for StockAdjustments {
             account: faults.optional("accountId", input.account_id),
             lines: check_lines(&mut faults, input.lines),
             held: Held::default(),
-            posted_at: PostedAt::default(),
+            stands: Stands::default(),
         };
         faults.finish(Draft { head, asked })
     }
@@ -283,10 +298,15 @@ impl Document for StockAdjustments {
         let mut asked = asked.clone();
         if let Some(old) = old.as_ref().filter(|old| old.status != DocumentStatus::Draft) {
             asked.held = old.asked.lines.iter().map(|line| line.item).collect();
-            asked.posted_at = PostedAt(old.posted_at);
+            asked.stands.posted_at = old.posted_at;
         }
         document::identify(cx, &mut asked.lines, old.map(|old| old.asked.lines.as_slice()))?;
         Ok(asked)
+    }
+
+    fn sent_back(mut asked: AdjustmentAsked, old: &Content<AdjustmentAsked, AdjustmentFigures>) -> AdjustmentAsked {
+        asked.stands.places.clone_from(&old.figures.places);
+        asked
     }
 
     async fn complete(cx: &Cx<'_>, _: &Head, mut asked: AdjustmentAsked) -> Result<AdjustmentAsked> {
@@ -323,7 +343,7 @@ impl Document for StockAdjustments {
             lines: Vec::new(),
             stock: None,
             progress: None,
-            figures: AdjustmentFigures { account: asked.account, deltas: deltas.clone() },
+            figures: AdjustmentFigures { account: asked.account, deltas: deltas.clone(), places: None },
         };
         if purpose == Purpose::Draft {
             return Ok(settled);
@@ -367,7 +387,13 @@ impl Document for StockAdjustments {
                 },
             });
         }
-        settled.stock = stock::plan(cx, head.date, movements).await?;
+        let counted = counting::counted(cx, asked, &items, head.date).await?;
+        settled.stock = stock::plan_counting(cx, head.date, movements, &counted).await?;
+        settled.figures.places = settled
+            .stock
+            .as_ref()
+            .filter(|plan| !plan.places.is_empty())
+            .map(|plan| Places { day: head.date, of: plan.places.clone() });
         let moved: &[stock_facts::Model] = settled.stock.as_ref().map_or(&[], |plan| &plan.facts);
         let value = moved.iter().try_fold(BookMoney::ZERO, |sum, fact| sum.checked_add(fact.booked_stock));
         let value = value.ok_or_else(|| Error::field("lines", "come to more than can be kept"))?;
