@@ -11,6 +11,7 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use answers::Ask;
+use books::among::among;
 use books::apart::between_years;
 use books::balances::sum;
 use books::chart::{SystemRole, in_role};
@@ -21,13 +22,13 @@ pub(super) use day_book::DayBook;
 use kit::list::Parameter;
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};
-use schema::tables::{DocumentKind, entries, entry_lines};
+use schema::tables::{DocumentKind, documents, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use standing::{Begin, Held};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use words::sums::{SummedUp as _, Sums as _};
 
@@ -61,6 +62,8 @@ pub(super) struct Leaves {
     earlier: HashMap<RecordId, i64>,
     aliases: Aliases,
     parties: HashMap<RecordId, String>,
+    /// Whose documents these are, of lines that name nobody themselves.
+    of_documents: HashMap<RecordId, Named>,
     /// Before, debit, credit and then, of all that was asked for; then once more, computed apart.
     whole: [i64; 4],
     apart: i64,
@@ -111,9 +114,9 @@ impl Report for GeneralLedger {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Leaves> {
         let from = asked.span.from.unwrap_or(asked.span.to);
         let aliases = asked.aliases(cx)?;
-        let named = |lines: &[Line]| {
-            let parties: Vec<RecordId> = lines.iter().filter_map(|line| Some(aliases.of(line.party_id?))).collect();
-            parties.into_iter()
+        let named = |lines: &[Line], of_documents: &HashMap<RecordId, Named>| {
+            let own = lines.iter().filter_map(|line| line.party_id);
+            own.chain(of_documents.values().copied()).map(|party| aliases.of(party)).collect::<Vec<_>>().into_iter()
         };
         let narrow = || {
             let mut narrow = Condition::all();
@@ -137,9 +140,10 @@ impl Report for GeneralLedger {
         if !asked.is_page() {
             let (begin, (most, _)) = (asked.mark().map(Begin::after), asked.limits());
             let lines = portion(cx, asked, &fixed, (begin, |_| true), narrow(), most).await?;
-            let parties = names_of(cx, named(&lines)).await?;
+            let of_documents = of_documents(cx, &lines).await?;
+            let parties = names_of(cx, named(&lines, &of_documents)).await?;
             let (count, earlier, whole, apart) = Default::default();
-            return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart });
+            return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, of_documents, whole, apart });
         }
         let (lines, count, earlier) = if asked.party.is_some() {
             of_party(cx, asked, &fixed, narrow()).await?
@@ -149,10 +153,12 @@ impl Report for GeneralLedger {
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, asked.span, &fixed.chart, narrow()).await?;
         let before: i64 = fixed.opening.values().sum();
+        let of_documents = of_documents(cx, &lines).await?;
         Ok(Leaves {
             fixed,
             own,
-            parties: names_of(cx, named(&lines)).await?,
+            parties: names_of(cx, named(&lines, &of_documents)).await?,
+            of_documents,
             lines,
             count,
             earlier,
@@ -163,7 +169,7 @@ impl Report for GeneralLedger {
     }
 
     fn fold(facts: Leaves, asked: &Asked) -> Result<Sheet> {
-        let Leaves { fixed, own, lines, count, earlier, aliases, parties, whole, apart } = facts;
+        let Leaves { fixed, own, lines, count, earlier, aliases, parties, of_documents, whole, apart } = facts;
         let Fixed { chart, opening, .. } = fixed.as_ref();
         let mut rows: Vec<Row> = Vec::new();
         // A portion goes on with the account that the one before it ended with.
@@ -179,7 +185,9 @@ impl Report for GeneralLedger {
             }
             running += line.amount;
             let party_id = line.party_id.map(|party| aliases.of(party));
-            let party = party_id.and_then(|party| parties.get(&party)).cloned();
+            // Who was paid, and whose bill it is, is asked of a line of money and of an expense as well.
+            let whose = party_id.or_else(|| of_documents.get(&line.document_id).map(|party| aliases.of(*party)));
+            let party = whose.and_then(|party| parties.get(&party)).cloned();
             let about = line.description.clone().or_else(|| line.narration.clone());
             let values = vec![
                 Cell::Day(line.date),
@@ -221,6 +229,24 @@ impl Report for GeneralLedger {
             next: lines.last().map(|line| Mark { fixed: Some(fixed.clone()), ..line.mark(running, &fixed) }),
         })
     }
+}
+
+/// The parties of documents of which a line names nobody.
+async fn of_documents(cx: &Cx<'_>, lines: &[Line]) -> Result<HashMap<RecordId, Named>> {
+    let silent: HashSet<RecordId> =
+        lines.iter().filter(|line| line.party_id.is_none()).map(|line| line.document_id).collect();
+    if silent.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found: Vec<(RecordId, Named)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::PartyId])
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::PartyId.is_not_null())
+        .filter(among(cx, documents::Column::Id, silent))
+        .read(&cx.db)
+        .await?;
+    Ok(found.into_iter().collect())
 }
 
 impl Line {

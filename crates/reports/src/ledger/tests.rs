@@ -20,7 +20,7 @@ fn a_page_goes_on_where_the_one_before_it_ended() {
         amount: cents * 100,
         description: None,
         narration: Some("Paid".into()),
-        document_id: id(99),
+        document_id: id(if entry_number == 4 { 98 } else { 99 }),
         document_kind: DocumentKind::Journal,
         document_number: Some(format!("J-{entry_number}")),
     };
@@ -36,6 +36,7 @@ fn a_page_goes_on_where_the_one_before_it_ended() {
         earlier: HashMap::from([(id(1010), 5_000)]),
         aliases: Aliases::default(),
         parties: named(&[(1, "Ada")]),
+        of_documents: HashMap::from([(id(98), Named::of(id(1)))]),
         whole: [100_000, 95_000, 45_000, 150_000],
         apart: 150_000,
     };
@@ -47,7 +48,7 @@ fn a_page_goes_on_where_the_one_before_it_ended() {
             "  4-1 \"2026-01-09\" \"Ada\" \"Paid\" 0.00 7.00 3.50",
             "  5-1 \"2026-01-09\" null \"Paid\" 2.50 0.00 6.00",
             "6000 null null null null null 0.00",
-            "  4-1 \"2026-01-09\" null \"Paid\" 7.00 0.00 7.00",
+            "  4-1 \"2026-01-09\" \"Ada\" \"Paid\" 7.00 0.00 7.00",
         ]
     );
     assert_eq!((failed(&sheet), sheet.count), (Vec::new(), Some(8)));
