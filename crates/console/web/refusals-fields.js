@@ -280,6 +280,7 @@ export const FIELDS = [
   ["comes? to more than can be (?:kept|judged).*", "ergibt mehr, als geführt werden kann"],
   ["is too large", "ist zu groß"],
   ["must be at most (\\S+ \\w+), which is open", "darf höchstens $1 sein; mehr ist nicht offen"],
+  ["must be at most (\\S+ \\w+), which is left to settle with", "darf höchstens $1 sein; mehr ist nicht da, um damit auszugleichen"],
   ["must be at most (\\S+ \\w+), which is open from (\\S+) until (\\S+); or date it then", "darf höchstens $1 sein; so viel ist von $2 bis $3 offen"],
   ["must be at most (\\S+), what is left to credit", "darf höchstens $1 sein; mehr ist nicht gutzuschreiben"],
   ["must be at most (\\S+), what is left to \\w+", "darf höchstens $1 sein; mehr ist nicht übrig"],

@@ -103,12 +103,13 @@ impl Judging<'_> {
             let open = item.open.size();
             if wanted > open {
                 let shown = open.with_decimals(decimals(item)?);
-                let (title, field) = if field == "amount" {
-                    ("More would be settled than is open", "amount")
+                let (title, field, of) = if field == "amount" {
+                    ("More would be settled than is open", "amount", "is open")
                 } else {
                     (
                         "More would be used up than is left",
                         if source.currency == target.currency { "amount" } else { "sourceAmount" },
+                        "is left to settle with",
                     )
                 };
                 return Err(Error::Conflict(Conflict {
@@ -116,7 +117,7 @@ impl Judging<'_> {
                     title: title.into(),
                     errors: FieldErrors::one(
                         &at(field),
-                        format!("must be at most {shown} {}, which is open", item.currency),
+                        format!("must be at most {shown} {}, which {of}", item.currency),
                     ),
                 }));
             }
@@ -214,7 +215,12 @@ mod tests {
             ("-150", "120", amount("120"), "120 settles 120, 1"),
             ("-100", "216", amount("100"), "100 settles 100, 1"),
             ("-150", "120", amount("120.01"), "over_allocated; amount must be at most 120.00 EUR, which is open"),
-            ("-100", "120", amount("100.01"), "over_allocated; amount must be at most 100.00 EUR, which is open"),
+            (
+                "-100",
+                "120",
+                amount("100.01"),
+                "over_allocated; amount must be at most 100.00 EUR, which is left to settle with",
+            ),
             // Kernel 2.8: 1 166.20 and a discount of 23.80 settle 1 190.00.
             ("-1166.2", "1190", asked(["1166.2", "23.8", "0", "0"]), "1166.2 settles 1190, 1"),
             (
@@ -295,7 +301,10 @@ mod tests {
         assert_eq!(dollars(Some("93")), "93 settles 100, 1");
         assert_eq!(dollars(None), "sourceAmount is required: how much EUR is used up?");
         assert_eq!(dollars(Some("0.001")), "sourceAmount must have at most 2 decimal places in EUR");
-        assert_eq!(dollars(Some("93.01")), "over_allocated; sourceAmount must be at most 93.00 EUR, which is open");
+        assert_eq!(
+            dollars(Some("93.01")),
+            "over_allocated; sourceAmount must be at most 93.00 EUR, which is left to settle with"
+        );
         let one =
             |source_amount: &str| judged(receipt("EUR", "-100"), invoice("EUR", "100"), &with(Some(source_amount)));
         assert_eq!(one("100"), "100 settles 100, 1");
