@@ -158,11 +158,11 @@ impl Role {
         match self {
             Self::Owner => "Everything, the company itself and its people included.",
             Self::Accountant => "All of the books, but not the company's existence nor its people.",
-            Self::Bookkeeper => "Day-to-day entry, without removing anything.",
-            Self::Sales => "Customers and what is sold to them.",
-            Self::Purchasing => "Suppliers and what is bought from them.",
-            Self::Warehouse => "Goods in and out.",
-            Self::Cashier => "Money in and out.",
+            Self::Bookkeeper => "Day-to-day entry, without removing anything; sees all of the books.",
+            Self::Sales => "Enters customers and what is sold to them; sees all of the books.",
+            Self::Purchasing => "Enters suppliers and what is bought from them; sees all of the books.",
+            Self::Warehouse => "Enters goods in and out; sees all of the books.",
+            Self::Cashier => "Enters money in and out; sees all of the books.",
             Self::Auditor => "Reads everything, changes nothing.",
             Self::ApiReadOnly => "Reads the books, changes nothing.",
         }
