@@ -80,3 +80,19 @@ fn who_takes_nothing_that_is_answered_is_told_so() {
         assert_eq!(server.send(&csv).status, 200);
     }
 }
+
+#[test]
+fn what_is_done_is_answered_so_whatever_form_of_it_is_taken() {
+    let server = Server::shared(Engine::Sqlite).unwrap();
+    let company = server.company();
+    let forms = ["*;q=0", "compress, *;q=0", "identity;q=0.000", "br;q=0, gzip;q=0, *; q=0", "gzip, identity;q=0"];
+    for dialect in DIALECTS {
+        for coding in forms {
+            let body = serde_json::json!({"name": coding, "isCustomer": true});
+            let write = company.request(dialect, "POST", "parties", "").json(&body).header("accept-encoding", coding);
+            server.send(&write).expect(201);
+            let read = company.request(dialect, "GET", "parties", "/nonsense").header("accept-encoding", coding);
+            server.send(&read).expect(404);
+        }
+    }
+}

@@ -13,6 +13,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header};
+use axum::middleware::map_request;
 use axum::response::Response;
 use axum::routing::get;
 use console::Demo;
@@ -64,7 +65,7 @@ struct Mount {
 
 impl Mount {
     fn of(dialect: &'static Spoken, prefix: &str, cors_origins: &[String], retiring: &Retiring) -> Self {
-        let router = (dialect.router)().layer(compression());
+        let router = (dialect.router)().layer(compression()).layer(map_request(in_any_form));
         // The layer answers every OPTIONS, so it is only there when it is wanted.
         let router = if cors_origins.is_empty() { router } else { router.layer(cors(cors_origins)) };
         let (prefix, beginnings) = (prefix.to_owned(), (dialect.beginnings)());
@@ -393,6 +394,28 @@ fn finish(mut response: Response, method: &Method, arrival: &Arrival) -> Respons
 fn compression() -> CompressionLayer<impl Predicate> {
     let which = SizeAbove::new(860).and(NotForContentType::SSE);
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(which)
+}
+
+/// Who refuses every form of an answer, such as by `*;q=0`, is answered as it is. What compresses would say 406 of it, and that
+/// of a write that is in the books by then.
+async fn in_any_form(mut request: Request) -> Request {
+    let said: Vec<&str> =
+        request.headers().get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()).collect();
+    let codings = || said.iter().flat_map(|value| value.split(',')).map(str::trim);
+    let refuses = |coding: &&str| {
+        let mut words = coding.split(';').map(str::trim);
+        let is_plain = words.next().is_some_and(|name| name == "*" || name.eq_ignore_ascii_case("identity"));
+        let is_nothing = |word: &str| word.trim_start_matches(['q', 'Q', '=', ' ']).trim_matches(['0', '.']).is_empty();
+        is_plain && words.any(is_nothing)
+    };
+    if codings().any(|coding| refuses(&coding)) {
+        let taken = codings().filter(|coding| !refuses(coding)).collect::<Vec<_>>().join(", ");
+        match HeaderValue::from_str(&taken) {
+            Ok(taken) if !taken.is_empty() => drop(request.headers_mut().insert(header::ACCEPT_ENCODING, taken)),
+            _ => drop(request.headers_mut().remove(header::ACCEPT_ENCODING)),
+        }
+    }
+    request
 }
 
 /// Pages of exactly these origins may call.
