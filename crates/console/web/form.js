@@ -319,7 +319,7 @@ export class Form {
       for (const [name, kept] of Object.entries(row.record)) if (inner[name]) record[name] = kept;
       for (const cell of row.cells) {
         const next = cell.get();
-        if (next !== null || name in row.record) record[cell.name] = next;
+        if (next !== null || cell.name in row.record) record[cell.name] = next;
       }
       return Object.fromEntries(Object.entries(record).filter(([key, one]) => one !== null || row.record[key] !== undefined));
     };
