@@ -36,6 +36,9 @@ function takeItem(form, known, record, line) {
     const cell = cells?.find((one) => one.name === name);
     if (cell && cell.get() === null && value !== null && value !== undefined) cell.set(value);
   };
+  // The account of the item before is none of this one's.
+  const before = form.rowsOf?.[line]?.record.itemId;
+  if (before && before !== record.id) cells?.find((one) => one.name === "accountId")?.set(null);
   put("description", known.supplier ? (record.purchaseDescription ?? record.description) : record.description);
   put("quantity", "1");
   put("unitPrice", known.supplier ? record.purchasePrice : record.salePrice);
@@ -150,6 +153,7 @@ export async function editView(main, segment, id, taken = null) {
     lineColumns: known.lines ?? [],
     linesTitle: known.linesTitle,
     comesTo: known.comesTo,
+    usual: known.usual,
     firstLines: known.firstLines,
     hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
     narrow: (name) =>

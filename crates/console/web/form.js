@@ -170,9 +170,10 @@ export class Form {
     isNew,
     linesTitle,
     comesTo = null,
+    usual = [],
     firstLines = 1,
   }) {
-    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, comesTo });
+    Object.assign(this, { schema, segment, main, narrow, chosen, lineField, lineColumns, isNew, linesTitle, comesTo, usual });
     /** How many empty lines a new document begins with. */
     this.firstLines = isNew ? firstLines : 0;
     this.value = value;
@@ -284,6 +285,7 @@ export class Form {
       const cells = columns.map((name) => {
         const key = `${row.key}.${name}`;
         const cell = this.field(key, name, inner[name], row.record[name], true);
+        if (isMain && this.usual.includes(name)) this.fields.get(key).input.placeholder = t("(as usual)");
         row.cells.push({ name, ...this.fields.get(key) });
         return cell;
       });

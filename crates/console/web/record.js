@@ -87,8 +87,8 @@ const ELSEWHERE = [
 
 function lines(segment, record) {
   const known = RESOURCES[segment];
-  // Amounts of a line are in the currency of its document, where the line does not say.
-  const own = (row) => (row.lineType === "text" ? { description: row.description } : row);
+  // Amounts of a line are in the currency of its document, where the line does not say. The account of an item is known by the item.
+  const own = (row) => (row.lineType === "text" ? { description: row.description } : row.itemId && row.lineType ? { ...row, accountId: null } : row);
   const rows = (record.lines ?? record.components ?? []).map((row) => (record.currency ? { currency: record.currency, ...own(row) } : own(row)));
   if (rows.length === 0) return null;
   const wanted = [...(known.shown ?? Object.keys(rows[0])), ...(known.lineState ?? [])];

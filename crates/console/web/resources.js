@@ -3,8 +3,10 @@
 const DOCUMENT = ["number", "date", "partyName", "reference", "total", "status"];
 const TRADE = {
   main: ["partyId", "date", "reference"],
-  lines: ["itemId", "description", "quantity", "unitPrice", "discountPercent", "taxCodeId"],
-  shown: ["description", "quantity", "unit", "unitPrice", "discountPercent", "taxCodeId", "netAmount"],
+  lines: ["itemId", "description", "quantity", "unitPrice", "discountPercent", "accountId", "taxCodeId"],
+  // Without an account a line has the one of its item, its party or the company.
+  usual: ["accountId"],
+  shown: ["description", "quantity", "unit", "unitPrice", "discountPercent", "accountId", "taxCodeId", "netAmount"],
   comesTo: "netAmount",
 };
 const MONEY = {
