@@ -156,10 +156,10 @@ export async function editView(main, segment, id, taken = null) {
     usual: known.usual,
     firstLines: known.firstLines,
     hidden: known.hidden ? [...HIDDEN, ...known.hidden] : known.isDocument ? HIDDEN : HIDDEN.filter((name) => name !== "status"),
-    narrow: (name) =>
+    narrow: (name, isInLine) =>
       name === "partyId"
         ? partyKind(known)
-        : name === "accountId" && known.allocates
+        : name === "accountId" && known.allocates && !isInLine
           ? { type: "bank,cash,creditCard" }
           : name === "itemId" && segment === "stock-adjustments"
             ? { type: "stock" }

@@ -21,7 +21,7 @@ function control(name, schema, value, form, id) {
         id,
         name,
         value,
-        narrow: form.narrow?.(name) ?? {},
+        narrow: form.narrow?.(name, form.isTight(id)) ?? {},
         onchange: changed,
         chosen: (record) => form.chosen?.(name, record, form.lineOf(id)),
       }),
