@@ -68,6 +68,7 @@ modules![
     "main.js",
     "merge.js",
     "names.js",
+    "on-hand.js",
     "owed.js",
     "paper.js",
     "parts.js",

@@ -12,6 +12,7 @@ import { amount, date, money, percent, time, today } from "./format.js";
 import { currency, knowCompanies, may, noun } from "./frame.js";
 import { merge } from "./merge.js";
 import { called, remember } from "./names.js";
+import { onHand } from "./on-hand.js";
 import { heading, perAccount, postings, trailTo, waiting } from "./parts.js";
 import { RESOURCES } from "./resources.js";
 import { go, here, onLeave, path } from "./route.js";
@@ -42,7 +43,8 @@ function takeItem(form, known, record, line) {
   put("description", known.supplier ? (record.purchaseDescription ?? record.description) : record.description);
   put("quantity", "1");
   put("unitPrice", known.supplier ? record.purchasePrice : record.salePrice);
-  put("unitCost", record.purchasePrice);
+  // What is found costs what such things cost now, unless somebody knows better.
+  if (form.segment !== "stock-adjustments") put("unitCost", record.purchasePrice);
   put("taxCodeId", known.supplier ? record.purchaseTaxCodeId : record.salesTaxCodeId);
 }
 
@@ -170,6 +172,7 @@ export async function editView(main, segment, id, taken = null) {
     value: { ...start, ...taken?.body },
     chosen: (name, record, line) => name === "itemId" && takeItem(form, known, record, line),
     changed: () => {
+      stock?.draw();
       settle?.draw();
       both?.show(form.read());
       drafts?.show(form.read());
@@ -184,6 +187,7 @@ export async function editView(main, segment, id, taken = null) {
   const keep = later(400, keepNow);
   const both = segment === "journals" ? sides() : null;
   const drafts = segment === "locks" && isNew ? draftsNote() : null;
+  const stock = segment === "stock-adjustments" && isDraft && may("report.view") ? onHand(form) : null;
   const settle =
     known.allocates && isNew ? settling(form, targetId ? { targetId, amount: start.amount } : null, () => look()) : null;
 
@@ -426,6 +430,7 @@ export async function editView(main, segment, id, taken = null) {
   if (isNew) form.head.querySelector("input, select")?.focus({ preventScroll: true });
   both?.show(form.read());
   drafts?.show(form.read());
+  stock?.draw();
   await settle?.draw();
   if (known.isDocument) rehearse();
 }

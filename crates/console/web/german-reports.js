@@ -156,4 +156,5 @@ export const REPORTS = {
   "Whether what is written off reduces the tax of what is settled.": "Ob eine Ausbuchung die Steuer dessen mindert, was ausgeglichen wird.",
   "Ages in days overdue": "Alter in Tagen überfällig",
   "Ages in days since the document": "Alter in Tagen seit dem Beleg",
+  "On hand: {quantity}": "Bestand: {quantity}",
 };

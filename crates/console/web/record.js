@@ -85,10 +85,23 @@ const ELSEWHERE = [
   "controlAccountId",
 ];
 
+/** What a line shows of itself. */
+function ownOf(row, record) {
+  if (row.lineType === "text") return { description: row.description };
+  // The account of an item is known by the item.
+  if (row.lineType && row.itemId) return { ...row, accountId: null };
+  // What was typed is what was found cost, and tells nothing of what was lost; a draft is worth nothing yet.
+  if (row.adjustedQuantity) {
+    const isFound = !row.adjustedQuantity.isZero && !row.adjustedQuantity.isNegative;
+    return { ...row, unitCost: isFound ? row.unitCost : null, value: record.status === "draft" ? null : row.value };
+  }
+  return row;
+}
+
 function lines(segment, record) {
   const known = RESOURCES[segment];
-  // Amounts of a line are in the currency of its document, where the line does not say. The account of an item is known by the item.
-  const own = (row) => (row.lineType === "text" ? { description: row.description } : row.itemId && row.lineType ? { ...row, accountId: null } : row);
+  // Amounts of a line are in the currency of its document, where the line does not say.
+  const own = (row) => ownOf(row, record);
   const rows = (record.lines ?? record.components ?? []).map((row) => (record.currency ? { currency: record.currency, ...own(row) } : own(row)));
   if (rows.length === 0) return null;
   const wanted = [...(known.shown ?? Object.keys(rows[0])), ...(known.lineState ?? [])];

@@ -129,7 +129,8 @@ export const RESOURCES = {
     columns: ["number", "date", "reason", "totalValue", "status"],
     main: ["date", "reason", "accountId", "reference"],
     lines: ["itemId", "description", "quantityDelta", "countedQuantity", "unitCost"],
-    shown: ["itemId", "description", "quantityDelta", "unitCost", "value"],
+    usual: ["unitCost"],
+    shown: ["itemId", "description", "countedQuantity", "adjustedQuantity", "unitCost", "standardCost", "value"],
   },
   parties: {
     stem: "parties",
