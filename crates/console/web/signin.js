@@ -3,7 +3,8 @@
 import { Refused, acceptInvitation, left, signIn, signedIn, who } from "./api.js";
 import { dialog, tell } from "./dialog.js";
 import { fresh, h } from "./dom.js";
-import { refused } from "./refusals.js";
+import { markFault } from "./faults.js";
+import { refusal, refused } from "./refusals.js";
 import { setup } from "./setup.js";
 import { t } from "./texts.js";
 
@@ -61,6 +62,10 @@ function accept() {
     ],
     async act(close, form) {
       const { code, displayName, password } = form.elements;
+      // Without them the server would speak of a token, which nobody was asked for.
+      const missing = [code, password].filter((input) => input.value.trim() === "");
+      for (const input of missing) markFault(input, refusal("is required"));
+      if (missing.length > 0) return void missing[0].focus();
       const told = await acceptInvitation(code.value.trim(), { password: password.value, displayName: displayName.value.trim() || null });
       close();
       document.querySelector("#sign-in [name=email]").value = told.email;
