@@ -217,6 +217,12 @@ export async function editView(main, segment, id, taken = null) {
         h("h2", {}, t("What it comes to")),
         h("p", { class: "quiet" }, t("Still to be filled in: {fields}", { fields: lacks.map((one) => label(one, segment)).join(", ") })),
       );
+    const unchosen = form.unchosen().filter((one) => one.input !== document.activeElement);
+    if (unchosen.length > 0) {
+      form.showSums?.([]);
+      const fields = unchosen.map((one) => label(one.name, segment)).join(", ");
+      return void replace(preview, h("h2", {}, t("What it comes to")), h("p", { class: "quiet" }, t("To be mended: {fields}", { fields })));
+    }
     stopping = new AbortController();
     try {
       const { data } = await ask(method, address, {
@@ -282,6 +288,7 @@ export async function editView(main, segment, id, taken = null) {
   let key = newKey();
   let said = null;
   const save = async (status, merged = null, than = null) => {
+    if (!merged && form.refusesUnchosen(t("Please mend:"))) return;
     for (const one of buttons) one.disabled = true;
     try {
       const body = merged ? dressed(merged, status, than) : read(status);

@@ -383,6 +383,21 @@ export class Form {
     );
   }
 
+  /** What was typed where something is to be chosen, and is not called so: it is said there, and nothing is saved. */
+  refusesUnchosen(title) {
+    const all = this.unchosen();
+    if (all.length === 0) return false;
+    this.clear();
+    const path = (one) => (this.lineOf(one.id) < 0 ? one.name : `lines[${this.lineOf(one.id)}].${one.name}`);
+    this.tellOf(title, all.map((one) => this.entry(path(one), one, one.say())));
+    all[0].input.focus();
+    return true;
+  }
+
+  unchosen() {
+    return [...this.fields.values()].filter((one) => one.isUnchosen?.() && one.input.isConnected);
+  }
+
   collect(prefix, names, before) {
     const record = {};
     for (const name of names) {
@@ -428,6 +443,25 @@ export class Form {
     }
   }
 
+  /** A fault in words, and a way to its field. */
+  entry(path, field, text) {
+    const name = path.replace(
+      /^(\w+)\[(\d+)\]\.?(\w*).*$/,
+      (_, grid, row, inner) => `${field?.title ?? t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner, this.segment)}` : ""}`,
+    );
+    const said = `${name === path ? label(path.split(".").at(-1), this.segment) : name}: ${text}`;
+    const lead = (event) => {
+      event.preventDefault();
+      field.input.focus();
+    };
+    return h("li", {}, field?.id ? h("a", { href: `#${field.id}`, onclick: lead }, said) : said);
+  }
+
+  tellOf(title, listed) {
+    this.wrong.replaceChildren(h("strong", {}, title), h("ul", {}, listed));
+    this.wrong.hidden = false;
+  }
+
   /** Each fault at its field, and all of them above, each a way to its field. */
   showErrors(errors, title) {
     this.clear();
@@ -446,31 +480,9 @@ export class Form {
         field.input.setAttribute("aria-describedby", field.fault.id);
         for (let above = field.input.closest("details"); above; above = above.parentElement.closest("details")) above.open = true;
       }
-      const name = path.replace(
-        /^(\w+)\[(\d+)\]\.?(\w*).*$/,
-        (_, grid, row, inner) => `${field?.title ?? t("Line {number}", { number: Number(row) + 1 })}${inner ? `: ${label(inner, this.segment)}` : ""}`,
-      );
-      const said = `${name === path ? label(path.split(".").at(-1), this.segment) : name}: ${text}`;
-      return h(
-        "li",
-        {},
-        field?.id
-          ? h(
-              "a",
-              {
-                href: `#${field.id}`,
-                onclick: (event) => {
-                  event.preventDefault();
-                  field.input.focus();
-                },
-              },
-              said,
-            )
-          : said,
-      );
+      return this.entry(path, field, text);
     });
-    this.wrong.replaceChildren(h("strong", {}, title), h("ul", {}, listed));
-    this.wrong.hidden = false;
+    this.tellOf(title, listed);
     // The first on the page, in whatever order they were told.
     const marked = Object.keys(errors).flatMap((path) => this.find(path)?.input ?? []);
     const isBefore = (one, other) => one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING;

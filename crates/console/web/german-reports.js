@@ -157,4 +157,6 @@ export const REPORTS = {
   "Ages in days overdue": "Alter in Tagen überfällig",
   "Ages in days since the document": "Alter in Tagen seit dem Beleg",
   "On hand: {quantity}": "Bestand: {quantity}",
+  "Nothing is called so.": "Nichts heißt so.",
+  "More than one is meant: choose one.": "Mehreres ist gemeint: bitte eines wählen.",
 };

@@ -236,8 +236,10 @@ function asking(offer, state, run) {
       } else one.input.removeAttribute("aria-invalid");
     }
   };
+  /** What was typed and is nobody's name narrows nothing: without it the report would be of everybody. */
+  const hasUnchosen = () => [...fields.values()].filter((one) => one.isUnchosen?.()).map((one) => one.say()).length > 0;
   const isMarked = () => form.querySelector("[aria-invalid]") !== null;
-  return { form, read, say, showFaults, isMarked };
+  return { form, read, say, showFaults, hasUnchosen, isMarked };
 }
 
 /** Figures that must be equal, each side made in its own way. */
@@ -303,6 +305,7 @@ export async function reportView(main, name) {
   let seen = null;
   const missing = () => offer.parameters.filter((one) => one.required && !questions.read()[one.name]).map((one) => one.name);
   const run = async () => {
+    if (questions.hasUnchosen()) return void replace(results, empty(t("Please mend what is marked.")));
     const query = questions.read();
     note({ ...query, page: page > 1 ? page : null });
     replace(results, waiting());
