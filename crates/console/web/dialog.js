@@ -80,6 +80,12 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
     }
     buttons.firstChild.disabled = false;
   });
+  // The same keys as in a form. Held down since the form before, they answer nothing.
+  form.addEventListener("keydown", (event) => {
+    if (!confirm || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    if (!event.repeat && !buttons.firstChild.disabled) form.requestSubmit(buttons.firstChild);
+  });
   // What was wrong is said until somebody mends it.
   form.addEventListener("input", () => (wrong.hidden = true));
   if (mustAnswer) box.addEventListener("cancel", (event) => event.preventDefault());
