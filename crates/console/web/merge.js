@@ -54,7 +54,7 @@ export function merge({ names, was, theirs, mine, version, segment, save, again 
     h(
       "tr",
       { "data-field": name, class: by === "both" ? "both" : null },
-      h("th", { scope: "row" }, label(name), by === "both" ? [" ", h("span", { class: "badge late" }, t("both"))] : null),
+      h("th", { scope: "row" }, label(name, segment), by === "both" ? [" ", h("span", { class: "badge late" }, t("both"))] : null),
       h("td", { "data-label": t("As it was") }, words(name, was[name], segment)),
       choice(name, "theirs", t("Theirs"), theirs[name], by === "theirs"),
       choice(name, "mine", t("Yours"), mine[name], by !== "theirs"),

@@ -118,6 +118,8 @@ const ENGLISH = {
   bs: "Balance sheet",
   documentNumber: "Document",
   effectiveRate: "Rate %",
+  "reference@purchase-invoices": "Supplier's invoice no.",
+  "reference@debit-notes": "Supplier's number",
 };
 
 /**
@@ -125,11 +127,10 @@ const ENGLISH = {
  * word means there alone has a name of its own, `rate@tax-codes`.
  */
 export function label(name, ...of) {
-  if (chosen === "de") {
-    const known = [...of.map((one) => `${name}@${one}`), name].find((one) => Object.hasOwn(CALLED, one));
-    if (known) return CALLED[known];
+  for (const names of chosen === "de" ? [CALLED, ENGLISH] : [ENGLISH]) {
+    const known = [...of.map((one) => `${name}@${one}`), name].find((one) => Object.hasOwn(names, one));
+    if (known) return names[known];
   }
-  if (ENGLISH[name]) return ENGLISH[name];
   const words = name
     .replace(/Ids?$/, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
