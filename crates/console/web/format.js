@@ -21,7 +21,7 @@ function made(Kind, options) {
 const numbers = (options) => made(Intl.NumberFormat, options);
 const days = (options) => made(Intl.DateTimeFormat, options);
 
-const places = (text) => text.split(".")[1]?.length ?? 0;
+export const places = (text) => text.split(".")[1]?.length ?? 0;
 
 /** An amount with its currency; the formatter is given the text, so that no digit is lost. */
 export function money(value, currency) {
@@ -35,12 +35,11 @@ export function money(value, currency) {
 
 const currencyPlaces = (currency) => numbers({ style: "currency", currency }).resolvedOptions().minimumFractionDigits;
 
-/** A figure of a table, where the currency stands above. Cents are shown where they came. */
-export function figure(value) {
+/** A figure of a table, where the currency stands above. Cents are shown where they came, and `least` so many places. */
+export function figure(value, least = 0) {
   const shown = places(String(value));
-  return numbers({ minimumFractionDigits: shown === 1 ? 2 : shown, maximumFractionDigits: Math.max(shown, 2) }).format(
-    String(value),
-  );
+  const fewest = Math.max(shown === 1 ? 2 : shown, least);
+  return numbers({ minimumFractionDigits: fewest, maximumFractionDigits: Math.max(fewest, 2) }).format(String(value));
 }
 
 export const number = (value) => numbers({ maximumFractionDigits: 10 }).format(String(value));

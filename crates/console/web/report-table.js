@@ -2,11 +2,11 @@
 
 import { isDecimal } from "./decimal.js";
 import { h } from "./dom.js";
-import { date, figure, shown } from "./format.js";
+import { date, figure, places, shown } from "./format.js";
 import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
-import { withTotal } from "./report-total.js";
+import { isShare, withTotal } from "./report-total.js";
 import { agesCount, briefAge, columnName, isAge, spokenCell, translated, words } from "./report-words.js";
 import { segmentOf, segmentOfStem } from "./resources.js";
 import { here, path, withQuery } from "./route.js";
@@ -44,14 +44,34 @@ function figureLeads(row, report, column, one) {
 /** Rows that stand for themselves, and sum up nothing. */
 const SINGLE = ["line", "account", "document"];
 
-function value(row, at, report, isFigure) {
+/** Columns of percentages. */
+const PERCENT = ["share", "margin"];
+/** Percentages have two places, as rows that are percentages have in a column of amounts. */
+const SHARES = 2;
+const isRatio = (row) => isShare(row) && !row.itemId && !row.partyId && !row.documentId;
+
+/**
+ * How many places the figures of each column have, so that they stand below each other: the most that one of them has. What is in
+ * several currencies has those of each.
+ */
+function placesOf({ columns, rows }) {
+  const most = columns.map(({ key }) => (PERCENT.includes(key) ? SHARES : 0));
+  const count = (row) => {
+    if (!isRatio(row)) row.values.forEach((one, at) => isDecimal(one) && (most[at] = Math.max(most[at], places(one.text))));
+    for (const child of row.children ?? []) count(child);
+  };
+  for (const row of rows) count(row);
+  return most.map((many, at) => (columns[at].key === "amountCurrency" ? 0 : many));
+}
+
+function value(row, at, report, isFigure, least) {
   const one = row.values[at];
   if (one === null || one === undefined) return "";
   const column = report.columns[at];
   // Of debit and credit only one is meant.
   if (isDecimal(one) && one.isZero && /(debit|credit)$/i.test(column.key) && SINGLE.includes(row.type)) return "";
   if (isDecimal(one)) {
-    const text = figure(one);
+    const text = figure(one, isRatio(row) ? SHARES : least);
     const address = figureLeads(row, report, column, one);
     return address ? h("a", { class: "drill", href: address }, text) : text;
   }
@@ -141,6 +161,7 @@ export function drawn(whole, of) {
   const report = withTotal(withOpenings(narrowed(whole)));
   const figures = report.columns.map((_, at) => some(report.rows, (row) => isDecimal(row.values[at])));
   const heads = report.columns.map(columnName);
+  const least = placesOf(report);
   const rows = [];
   const add = (row, level) => {
     rows.push([row, level]);
@@ -156,7 +177,7 @@ export function drawn(whole, of) {
     const isMinus = isDecimal(one) && one.isNegative;
     const kind = [figures[at] ? "figure" : null, figures[at] && isMinus ? "minus" : null, report.columns[at].isWhole ? "whole" : null];
     if (!figures[at] && /^\d{4}-/.test(one ?? "")) kind.push("nowrap");
-    return h("td", { class: kind.filter(Boolean).join(" ") || null, "data-label": heads[at] }, value(row, at, report, figures[at]));
+    return h("td", { class: kind.filter(Boolean).join(" ") || null, "data-label": heads[at] }, value(row, at, report, figures[at], least[at]));
   };
   const draw = (position) => {
     const [row, level] = rows[position];

@@ -9,7 +9,7 @@ const follows = (one, before) => Date.parse(one.from) - Date.parse(before.to) ==
 const isComparison = ({ compareWith, groupBy, interval }) => Boolean(compareWith) || (!groupBy && interval === "year");
 
 /** A share is of its own period, and adds up to nothing; an account may be called what it wants. */
-const isShare = (row) => row.type !== "account" && /percent/i.test(row.label);
+export const isShare = (row) => row.type !== "account" && /percent/i.test(row.label);
 
 /** Whether the columns are periods without a gap, earliest or latest first. What is of a day, such as a balance, has no beginning. */
 export function hasTotal({ columns, parameters }) {
