@@ -73,6 +73,7 @@ modules![
     "paper.js",
     "parts.js",
     "picker.js",
+    "places.js",
     "proof.js",
     "qr.js",
     "record.js",

@@ -9,6 +9,7 @@ import { may, noun } from "./frame.js";
 import { headed } from "./heads.js";
 import { cell, empty, heading, isFigure, waiting } from "./parts.js";
 import { picker } from "./picker.js";
+import { placesCalled } from "./places.js";
 import { EMPTY, RESOURCES, leadsTo } from "./resources.js";
 import { go, here, note, path, withQuery } from "./route.js";
 import { filtersOf, knows } from "./schema.js";
@@ -331,7 +332,7 @@ function besides(record) {
   return [date(record.date), sum ? money(sum, record.currency) : null].filter(Boolean).join(" · ");
 }
 
-/** The same words looked for in everything that has names or numbers. */
+/** The same words looked for in everything that has names or numbers, pages and reports among it. */
 export async function searchView(main) {
   const { q = "" } = here().query;
   const looked = [
@@ -349,10 +350,14 @@ export async function searchView(main) {
     "credit-notes",
     "debit-notes",
     "journals",
+    "contra-entries",
+    "stock-adjustments",
+    "tax-codes",
   ].filter((one) => may(`${noun(one)}.view`));
   const found = h("div", { class: "found", "aria-live": "polite" }, waiting());
   replace(main, heading(t("Search: {words}", { words: q })), found);
   const pages = await Promise.all(looked.map((one) => list(one, { q, pageSize: 6, sort: RESOURCES[one].isDocument ? RESOURCES[one].sort : null }).catch(() => ({ items: [], total: 0 }))));
+  const places = await placesCalled(q);
   const groups = looked.map((one, at) => ({ segment: one, ...pages[at] })).filter((one) => one.items.length > 0);
   const group = ({ segment, items, total }) =>
     h(
@@ -379,10 +384,12 @@ export async function searchView(main) {
       ),
       total > items.length ? h("a", { href: withQuery(path(segment), { q }) }, t("All {count}", { count: total })) : null,
     );
+  const link = ([address, name]) => h("li", {}, h("a", { href: address }, name));
+  const ofPlaces = ([title, known]) => h("section", { class: "card" }, h("h2", {}, title), h("ul", { class: "plain-list" }, known.map(link)));
   replace(
     found,
-    groups.length > 0
-      ? h("div", { class: "columns-2" }, groups.map(group))
+    groups.length + places.length > 0
+      ? h("div", { class: "columns-2" }, places.map(ofPlaces), groups.map(group))
       : empty(t("Nothing has these words in its name, number or text.")),
   );
 }

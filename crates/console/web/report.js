@@ -27,13 +27,14 @@ const SHELVES = [
 ];
 
 let offers = null;
-async function known() {
+/** Which reports there are, asked for once. */
+export async function offered() {
   offers ??= (await get("/reports", null, { quiet: true })).items;
   return offers;
 }
 
 export async function reportsView(main) {
-  const all = await known();
+  const all = await offered();
   const shelf = ([title, names]) =>
     h(
       "section",
@@ -288,7 +289,7 @@ const hasRows = ({ rows, parameters }) => rows.some((row) => !parameters.bucket 
 const nothingIn = ({ parameters }) => empty(parameters.bucket ? t("Nothing of this age.") : t("Nothing in these days."));
 
 export async function reportView(main, name) {
-  const all = await known();
+  const all = await offered();
   const offer = all.find((one) => one.name === name);
   if (!offer)
     return void replace(
