@@ -518,3 +518,28 @@ fn what_is_settled_is_held_against_what_there_is() {
     desk.press("#cancel");
     desk.is_quiet(&["status of 409", "status of 400"]);
 }
+
+/// What is typed and is nobody's name is not left out of what is posted; and a line without an item goes to the account that it names.
+#[test]
+fn what_nobody_is_called_is_not_left_out() {
+    let server = Server::demo();
+    let Some(desk) = Desk::open(server) else { return };
+    let browser = &desk.browser;
+    desk.go("/purchase-invoices/new");
+    desk.pick("[name=partyId]", "finca");
+    browser.fill(".grid [name=description]", "Cleaning");
+    browser.fill(".grid [name=unitPrice]", "80");
+    desk.pick(".grid [name=accountId]", "6600");
+    browser.fill(".grid [name=taxCodeId]", "gibberish");
+    desk.press("#posted");
+    browser.wait("document.querySelector('.grid [name=taxCodeId][aria-invalid=true]') && document.querySelectorAll('.wrong li').length === 1");
+    assert_eq!(browser.run("return document.querySelector('.grid [name=taxCodeId]').value"), json!("gibberish"));
+    assert!(browser.run("return location.pathname").as_str().unwrap().ends_with("/new"));
+    desk.pick(".grid [name=taxCodeId]", "19");
+    browser.wait("!document.querySelector('.grid [aria-invalid=true]')");
+    desk.press("#posted");
+    browser.wait(&format!("document.querySelector('.entry') && {THERE}"));
+    assert!(desk.record()["lines"][0]["taxCodeId"].is_string());
+    browser.wait("document.querySelector('td[data-label=Account]').textContent.startsWith('6600')");
+    desk.is_quiet(&["status of 409", "status of 400"]);
+}
