@@ -31,6 +31,10 @@ export const company = () => business;
 export const chooseCompany = (id) => {
   business = id;
 };
+/** How far the answers know the books of each company: every write raises it. */
+const reached = new Map();
+export const howFar = () => reached.get(business) ?? 0;
+
 /** Who asks for the password again where the session ends meanwhile. */
 export const onExpiry = (act) => {
   signInAgain = act;
@@ -67,11 +71,15 @@ export async function ask(method, path, options = {}) {
   const before = as ? made.findIndex((one) => one.as === as) : -1;
   if (before >= 0) made.splice(before, 1);
   if (!quiet) made.push({ as, method, path, query: query ?? {}, body, headers: options.headers ?? {}, business });
+  const whose = business;
   let answer = await send(method, path, options);
   if (answer.status === 401 && session !== null && signInAgain !== null && !options.isLogin) {
     await signInAgain();
     answer = await send(method, path, options);
   }
+  const sequence = Number(answer.headers.get("X-Ledger-Sequence") ?? 0);
+  // An answer that is late, or of a copy that lags, knows less than is known already.
+  reached.set(whose, Math.max(reached.get(whose) ?? 0, sequence));
   if (options.asText && answer.ok) return answer.blob();
   const text = await answer.text();
   let told;
@@ -81,7 +89,7 @@ export async function ask(method, path, options = {}) {
     told = { title: `HTTP ${answer.status}` };
   }
   if (!answer.ok) throw new Refused(answer.status, told, answer.headers.get("X-Error-Code"));
-  return { data: told, etag: answer.headers.get("ETag"), location: answer.headers.get("Location") };
+  return { data: told, etag: answer.headers.get("ETag"), location: answer.headers.get("Location"), sequence };
 }
 
 export const get = async (path, query, options) => (await ask("GET", path, { ...options, query })).data;

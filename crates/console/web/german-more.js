@@ -137,6 +137,7 @@ export const MORE = {
   "Printed {when}": "Gedruckt am {when}",
   "Proved: {count} hold, {open} not finished": "Geprüft: {count} gehen auf, {open} noch offen",
   "Proved: {count} identities": "Geprüft: {count} Gleichungen",
+  "Proved {when}; something was written since": "Geprüft {when}; seither wurde etwas geschrieben",
   "Q{quarter} {year}": "{quarter}. Quartal {year}",
   "Read it": "Lesen",
   "Reference": "Referenz",
@@ -165,6 +166,8 @@ export const MORE = {
   "The code that you were given opens an account for the address that it was made for.":
     "Der Code, den Sie bekommen haben, eröffnet ein Konto für die Adresse, für die er gemacht wurde.",
   "The first administrator, and who has lost their password.": "Der erste Verwalter, und wer sein Passwort verloren hat.",
+  "Something was written since. Prove the books again.": "Seither wurde etwas geschrieben. Prüfen Sie die Bücher noch einmal.",
+  "This is how it stood, {when}.": "So stand es, {when}.",
   "This is how it stood the last time, {when}.": "So stand es beim letzten Mal, {when}.",
   "The latest {count}. A program reads them from GET /events, or is told by a webhook.":
     "Die letzten {count}. Ein Programm liest sie mit GET /events, oder ein Webhook meldet sie ihm.",

@@ -10,7 +10,7 @@ import { business, closing, currency, may, noun } from "./frame.js";
 import { calledThen, linkTo } from "./names.js";
 import { owedBy, unused } from "./owed.js";
 import { badge, empty, heading } from "./parts.js";
-import { lastProof, proofMark } from "./proof.js";
+import { isOutrun, lastProof, proofMark } from "./proof.js";
 import { RESOURCES, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
 import { setup } from "./setup.js";
@@ -99,11 +99,14 @@ async function failing() {
   return total > 0 ? { total, text: t("Webhooks that failed"), href: path("webhooks"), isLate: true } : null;
 }
 
-function unproved() {
+/** Books that were not proved, do not add up, or were written in since. How far they are is known when something of them was `asked`. */
+async function unproved(asked) {
   if (!may("verification.view")) return null;
+  await asked;
   const last = lastProof();
-  if (last?.ok) return null;
-  return { total: last ? "✗" : t("open"), text: last ? t("The books do not add up") : t("Prove the books"), href: path("proof"), isLate: last !== null };
+  if (last?.ok && !isOutrun(last)) return null;
+  const isBroken = last !== null && !last.ok;
+  return { total: isBroken ? "✗" : t("open"), text: isBroken ? t("The books do not add up") : t("Prove the books"), href: path("proof"), isLate: isBroken };
 }
 
 /** The month before, where something was booked by its end and it is not locked. */
@@ -117,7 +120,7 @@ async function notClosed() {
 }
 
 /** What waits for somebody: overdue invoices, drafts, orders that are not done, money that is not matched, books not proved, a month not closed. */
-async function todo(matching) {
+async function todo(matching, asked) {
   const count = async (segment, status, text) => {
     if (!may(`${noun(segment)}.view`)) return null;
     const { total } = await list(segment, { status, pageSize: 1 }, { quiet: true });
@@ -133,7 +136,7 @@ async function todo(matching) {
     count("receipt-notes", "posted,partiallyBilled", t("Receipts of goods to be billed")),
     loose(matching),
     failing(),
-    unproved(),
+    unproved(asked),
     notClosed(),
     ...DRAFTS.map((segment) => count(segment, "draft", t("Drafts: {what}", { what: named(segment) }))),
   ]);
@@ -242,6 +245,7 @@ export async function homeView(main) {
   const profit = get("/reports/pl", { from: first, to: today(), groupBy: "month" });
   const matching = unmatched({ quiet: true });
   for (const one of [cash, profit, matching]) one.catch(() => null);
+  const asked = Promise.allSettled([cash, profit]);
   const months = (report) => {
     const row = report.rows.find((one) => one.key === "netProfit");
     return report.columns.map((column, at) => ({
@@ -255,7 +259,7 @@ export async function homeView(main) {
     main,
     heading(business()?.name ?? "Duet", {
       under: date(today(), "full"),
-      actions: may("verification.view") ? proofMark() : null,
+      actions: may("verification.view") ? proofMark(asked) : null,
     }),
     steps,
     h(
@@ -332,7 +336,7 @@ export async function homeView(main) {
       h(
         "div",
         { class: "stack" },
-        part(t("To do"), () => todo(matching), todoList, "tall"),
+        part(t("To do"), () => todo(matching, asked), todoList, "tall"),
         part(t("Lately"), () => list("audit-log", { sort: "-sequence", pageSize: 9 }), latest, "tall"),
       ),
     ),

@@ -1,6 +1,6 @@
 // The proof of the books: everything reckoned anew by the server, and what came of it.
 
-import { company, get } from "./api.js";
+import { ask, company, get, howFar } from "./api.js";
 import { read, write } from "./decimal.js";
 import { fault } from "./dialog.js";
 import { h, icon, replace } from "./dom.js";
@@ -19,19 +19,30 @@ const MOST = 50;
 /** What came of it the last time in this tab; nothing where it was not asked for yet. */
 export const lastProof = () => read(sessionStorage.getItem(KEPT + company()) ?? "null");
 
-function keep({ ok, digest, checks }) {
+/** Whether something was written since: a proof tells of the books as it found them, and of nothing that came later. */
+export const isOutrun = (last) => !(Number(String(last.sequence)) >= howFar());
+
+function keep({ ok, digest, checks }, sequence) {
   const told = { ok, digest, checks: checks.map((one) => ({ ...one, findings: one.findings?.slice(0, MOST) })) };
-  sessionStorage.setItem(KEPT + company(), write({ ok, told, at: new Date().toISOString() }));
+  sessionStorage.setItem(KEPT + company(), write({ ok, told, sequence, at: new Date().toISOString() }));
 }
 
-/** A line that says how it stands, for other pages. */
-export function proofMark() {
+/** A line that says how it stands, for other pages; it is drawn anew when what was `asked` has told how far the books are. */
+export function proofMark(asked) {
+  const place = h("span", {}, mark());
+  asked.then(() => replace(place, mark()));
+  return place;
+}
+
+function mark() {
   const last = lastProof();
   if (last === null) return h("a", { class: "proof", href: path("proof") }, t("Not proved yet"));
+  if (last.ok && isOutrun(last))
+    return h("a", { class: "proof outrun", href: path("proof") }, t("Proved {when}; something was written since", { when: time(last.at) }));
   const { count, open } = counted(last.told);
   const proved = open > 0 ? t("Proved: {count} hold, {open} not finished", { count, open }) : t("Proved: {count} identities", { count });
   const text = last.ok ? proved : t("Something does not add up");
-  return h("a", { class: last.ok ? "proof holds" : "proof broken", href: path("proof"), title: time(last.at) }, last.ok ? icon("check") : "✗", text);
+  return h("a", { class: last.ok ? "proof holds" : "proof broken", href: path("proof") }, last.ok ? icon("check") : "✗", text, h("span", { class: "quiet small" }, time(last.at)));
 }
 
 /** Where the rest of the opening balances is found, and entered. */
@@ -88,20 +99,22 @@ const row = (check) =>
     h("td", { "data-label": t("Holds") }, outcome(check)),
   );
 
-function drawn(told) {
+function drawn(told, isOld = false) {
   const broken = told.checks.filter((one) => !one.ok);
   const heads = [t("What must be equal"), t("One way"), t("The other way"), t("Holds")];
   return [
     h(
       "p",
-      { class: told.ok ? "verdict holds" : "verdict broken", role: "status" },
-      told.ok ? icon("check") : "✗",
+      { class: !told.ok ? "verdict broken" : isOld ? "verdict" : "verdict holds", role: "status" },
+      told.ok ? (isOld ? null : icon("check")) : "✗",
       " ",
       h(
         "strong",
         {},
         told.ok
-          ? verdict(told)
+          ? isOld
+            ? t("Something was written since. Prove the books again.")
+            : verdict(told)
           : t("Something does not add up. Show this to whoever keeps the server."),
       ),
     ),
@@ -122,7 +135,9 @@ function drawn(told) {
 
 export async function proofView(main) {
   const last = lastProof();
-  const place = h("div", { id: "proof" }, last === null ? null : drawn(last.told));
+  // Any answer about the books tells how far they are now.
+  if (last !== null) await get("/reports", null, { quiet: true }).catch(() => null);
+  const place = h("div", { id: "proof" }, last === null ? null : drawn(last.told, isOutrun(last)));
   const under = h(
     "p",
     { class: "quiet" },
@@ -135,10 +150,10 @@ export async function proofView(main) {
     prove.disabled = true;
     replace(place, h("p", { class: "quiet waiting", role: "status" }, t("Everything is reckoned anew …")));
     try {
-      const told = await get("/verify");
-      keep(told);
+      const { data: told, sequence } = await ask("GET", "/verify");
+      keep(told, sequence);
       replace(place, drawn(told));
-      under.hidden = true;
+      under.textContent = t("This is how it stood, {when}.", { when: time(lastProof().at) });
     } catch (error) {
       replace(place);
       fault(error);
