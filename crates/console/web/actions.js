@@ -14,6 +14,7 @@ import { address, field, rehearsing } from "./rehearsal.js";
 import { RESOURCES } from "./resources.js";
 import { go, path, withQuery } from "./route.js";
 import { operation } from "./schema.js";
+import { canBeOpened, openAgain } from "./sure.js";
 import { t } from "./texts.js";
 
 const PLAIN = { post: "Post", close: "Close", reopen: "Open again", copy: "Copy", void: "Void", cancel: "Cancel the order" };
@@ -88,7 +89,8 @@ async function plain(segment, record, etag, verb, again) {
     },
   });
   if (verb === "copy") return;
-  const rehearse = rehearsing(seen);
+  // What is refused already is not offered.
+  const rehearse = rehearsing(seen, (isRefused) => (box.querySelector("button[type=submit]").disabled = isRefused));
   const look = () => rehearse(to, body());
   box.querySelector("[name=date]")?.addEventListener("change", look);
   look();
@@ -163,6 +165,7 @@ export async function actionsOf(segment, record, etag, again) {
         ? button("Open again", () => plain(segment, record, etag, "reopen", again), null, "act-reopen")
         : button(named(segment, "close"), () => plain(segment, record, etag, "close", again), null, "act-close"),
     );
+  if (segment === "locks" && canBeOpened(record)) made.push(button("Open again", () => openAgain(record), null, "act-open"));
   if (segment === "users" && record.status === "invited")
     made.push(
       button("Invite again", async () => showOnce((await ask("POST", `/users/${record.id}/invitation`, { body: {} })).data)),

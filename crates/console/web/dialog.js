@@ -93,6 +93,11 @@ export function dialog({ title, body, confirm, isGrave, act, wide, cancel = t("C
     box.remove();
     closed?.();
   });
+  // Whoever follows a link leaves the question: it would lie over the page that the link leads to.
+  form.addEventListener("click", (event) => {
+    const isHere = !event.ctrlKey && !event.metaKey && !event.shiftKey && !mustAnswer;
+    if (isHere && event.target.closest("a[href]")) box.close();
+  });
   document.body.append(box);
   // Whoever answers begins with the first field. Where there is none, Enter does nothing that cannot be taken back.
   const first = form.querySelector(".dialog-body :is(input, select, textarea)") ?? (isGrave ? buttons.lastChild : null);

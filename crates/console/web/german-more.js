@@ -54,6 +54,16 @@ export const MORE = {
   "Among the latest {count} of each kind.": "Unter den letzten {count} jeder Art.",
   "Answer": "Antwort",
   "deleted {when}": "gelöscht {when}",
+  "A lock closes days: nothing is booked in them any more. To book there again, open them, and close them again when it is done.":
+    "Eine Sperre schließt Tage: Darin wird nichts mehr gebucht. Um dort wieder zu buchen, öffnen Sie sie, und sperren Sie sie danach wieder.",
+  "What comes after these days can be booked and changed again. Where no day stands, all of it is open.":
+    "Was nach diesen Tagen liegt, kann wieder gebucht und geändert werden. Wo kein Tag steht, ist alles offen.",
+  "Until {day} it is locked for good; that stays.": "Bis {day} ist endgültig gesperrt; das bleibt.",
+  "It is locked until {day}. To lock more, make a new lock.": "Gesperrt ist bis {day}. Um mehr zu sperren, legen Sie eine neue Sperre an.",
+  "It is open again.": "Es ist wieder offen.",
+  "Nothing is locked that could be opened.": "Nichts ist gesperrt, was sich öffnen ließe.",
+  "To the lock, where it is opened again": "Zur Sperre, um wieder zu öffnen",
+  "To the fiscal years, of which one is closed": "Zu den Geschäftsjahren, von denen eines abgeschlossen ist",
   "Open what was locked?": "Öffnen, was gesperrt war?",
   "Until now it is locked until these days, and this lock ends earlier or not at all:":
     "Bisher ist bis zu diesen Tagen gesperrt, und diese Sperre endet früher oder nennt keinen Tag:",

@@ -3,7 +3,7 @@
 import { list } from "./api.js";
 import { saveList } from "./csv.js";
 import { h, later, replace } from "./dom.js";
-import { explain, fault } from "./dialog.js";
+import { explain, fault, tell } from "./dialog.js";
 import { date, money } from "./format.js";
 import { may, noun } from "./frame.js";
 import { headed } from "./heads.js";
@@ -13,6 +13,7 @@ import { placesCalled } from "./places.js";
 import { EMPTY, RESOURCES, leadsTo } from "./resources.js";
 import { go, here, note, path, withQuery } from "./route.js";
 import { filtersOf, knows } from "./schema.js";
+import { aboutLocks, canBeOpened, lockInForce, openAgain } from "./sure.js";
 import { label, t, word } from "./texts.js";
 
 const COLUMNS = "duet.columns.";
@@ -310,15 +311,22 @@ export async function listView(main, segment) {
     await saveList(segment, { ...state, page: null }, columns).catch(fault);
     save.disabled = false;
   });
+  const open = async () => {
+    const lock = await lockInForce();
+    if (canBeOpened(lock)) openAgain(lock);
+    else tell(t("Nothing is locked that could be opened."));
+  };
+  const isOfLocks = segment === "locks" && canAdd;
   const actions = [
     save,
+    isOfLocks ? h("button", { type: "button", id: "open-again", onclick: () => open().catch(fault) }, t("Open again")) : null,
     canAdd
       ? h("a", { class: "button main", href: path(segment, "new"), "aria-keyshortcuts": "n", id: "new" }, t("New"))
       : null,
   ];
   replace(
     main,
-    heading(title, { actions }),
+    heading(title, { actions, under: isOfLocks ? aboutLocks() : null }),
     h("div", { class: "toolbar" }, h("div", { class: "search-in" }, search), chips, order, menu),
     filterBox,
     results,

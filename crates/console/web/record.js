@@ -18,6 +18,7 @@ import { badge, cell, empty, facts, heading, isOpenOfDraft, postings, section, t
 import { RESOURCES, segmentOf, segmentOfStem } from "./resources.js";
 import { path, withQuery } from "./route.js";
 import { knows } from "./schema.js";
+import { aboutLocks, canBeOpened } from "./sure.js";
 import { label, t, word } from "./texts.js";
 
 /** What stands elsewhere on the page, or says nothing to a reader. */
@@ -447,6 +448,7 @@ export async function recordView(main, segment, id) {
       )
     : null;
   const rights = segment === "api-keys" && !record.scopes?.length ? h("p", { class: "note" }, t("This key may do all that its user may.")) : null;
+  const opens = segment === "locks" && canBeOpened(record) ? h("p", { class: "note" }, aboutLocks()) : null;
   const aside = [figures(record), sums, chain(noun(segment), record)].filter(Boolean);
   const hasHistory = await knows(`${known.stem}History`);
   const below = await following(segment, record, again);
@@ -459,7 +461,7 @@ export async function recordView(main, segment, id) {
       h(
         "div",
         { class: "record-main" },
-        section(t("Details"), facts(record, names, segment), rights, made),
+        section(t("Details"), facts(record, names, segment), rights, opens, made),
         lines(segment, record),
         allocations(segment, record, again),
         nested(record),

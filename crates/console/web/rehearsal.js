@@ -7,6 +7,7 @@ import { currency } from "./frame.js";
 import { perAccount, postings } from "./parts.js";
 import { RESOURCES } from "./resources.js";
 import { operation } from "./schema.js";
+import { wayToOpen } from "./sure.js";
 import { t } from "./texts.js";
 
 /** Where an act of a record is asked for; nothing where this server does not know it. */
@@ -28,18 +29,30 @@ function told(data, isDraft) {
   return data.postings.length > 0 ? [h("h3", {}, title), postings(perAccount(data.postings), currency(), title)] : quietly(t("Nothing is booked by it."));
 }
 
-/** Shows in its place what an act would book, or why it would be refused; an older answer never stands over a newer one. */
-export function rehearsing(place) {
+const refused = async (error) => {
+  const way = await wayToOpen(error);
+  return [quietly(explain(error)), way ? h("p", { class: "small" }, way) : null];
+};
+
+/** Shows in its place what an act would book, or why it would be refused; an older answer never stands over a newer one.
+ * `judged` is told whether the books refuse it as they are. */
+export function rehearsing(place, judged = () => {}) {
   let turn = 0;
   return async (to, body, isDraft = false) => {
     const mine = ++turn;
+    let isRefused = false;
     const seen =
       body === null
         ? null
         : await ask("POST", to, { query: { dryRun: "true" }, body, quiet: true }).then(
             ({ data }) => told(data, isDraft),
-            (error) => quietly(explain(error)),
+            (error) => {
+              isRefused = error.status === 409;
+              return refused(error);
+            },
           );
-    if (mine === turn) replace(place, seen);
+    if (mine !== turn) return;
+    replace(place, seen);
+    judged(isRefused);
   };
 }
