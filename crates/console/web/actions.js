@@ -2,13 +2,14 @@
 
 import { allocate } from "./allocate.js";
 import { deeds } from "./admin.js";
-import { ask, newKey } from "./api.js";
+import { ask, get, newKey } from "./api.js";
+import { sum } from "./decimal.js";
 import { DERIVE, derive, derived } from "./derive.js";
 import { dialog, fault, tell } from "./dialog.js";
 import { h } from "./dom.js";
 import { showOnce } from "./edit.js";
-import { inDays, today } from "./format.js";
-import { currency, may, noun } from "./frame.js";
+import { date, inDays, money, today } from "./format.js";
+import { business, currency, may, noun } from "./frame.js";
 import { called } from "./names.js";
 import { address, field, rehearsing } from "./rehearsal.js";
 import { RESOURCES } from "./resources.js";
@@ -46,10 +47,24 @@ const ABOUT = {
 /** What the same word means elsewhere. */
 const ABOUT_OF = {
   "fiscal-years": {
-    close: "Its earnings go to retained earnings by an entry on its last day, and nothing is booked in it any more.",
+    close: "What was earned until its last day and is not closed yet goes to retained earnings by an entry on that day. Nothing is booked until then any more.",
     reopen: "The closing entry is taken back, and the year can be booked in again.",
   },
 };
+
+/** What the year itself earned, where more is closed with it: what was earned before it and no year has closed. */
+async function earnedBefore(year, made) {
+  const kept = business()?.systemAccounts?.retainedEarnings;
+  const lines = made?.postings?.filter((one) => one.accountId === kept) ?? [];
+  if (lines.length === 0 || !may("report.view")) return null;
+  const { rows } = await get("/reports/pl", { from: year.start, to: year.end }, { quiet: true });
+  const own = rows.find((one) => one.key === "netProfit")?.values[0];
+  const all = sum(lines.flatMap((one) => [one.credit, one.debit.negative]));
+  const before = own && sum([all, own.negative]);
+  if (!before || before.isZero) return null;
+  const given = { own: money(own, currency()), before: money(before, currency()), day: date(year.start) };
+  return h("p", { class: "note" }, t("The year itself earned {own}. {before} comes from before {day}: no fiscal year has closed it.", given));
+}
 
 /** A plain act: what it would book is rehearsed first. */
 async function plain(segment, record, etag, verb, again) {
@@ -89,8 +104,12 @@ async function plain(segment, record, etag, verb, again) {
     },
   });
   if (verb === "copy") return;
-  // What is refused already is not offered.
-  const rehearse = rehearsing(seen, (isRefused) => (box.querySelector("button[type=submit]").disabled = isRefused));
+  const rehearse = rehearsing(seen, async (isRefused, made) => {
+    // What is refused already is not offered.
+    box.querySelector("button[type=submit]").disabled = isRefused;
+    const note = segment === "fiscal-years" && verb === "close" ? await earnedBefore(record, made).catch(() => null) : null;
+    if (note) seen.prepend(note);
+  });
   const look = () => rehearse(to, body());
   box.querySelector("[name=date]")?.addEventListener("change", look);
   look();

@@ -355,8 +355,10 @@ export const MORE = {
   "(no longer a member)": "(nicht mehr dabei)",
   "Lock of {day}": "Sperre vom {day}",
   "Allocation of {day}": "Zuordnung vom {day}",
-  "Its earnings go to retained earnings by an entry on its last day, and nothing is booked in it any more.":
-    "Sein Ergebnis geht durch eine Buchung am letzten Tag in den Gewinnvortrag, und es wird nichts mehr darin gebucht.",
+  "What was earned until its last day and is not closed yet goes to retained earnings by an entry on that day. Nothing is booked until then any more.":
+    "Was bis zu seinem letzten Tag verdient wurde und noch nicht abgeschlossen ist, geht mit einer Buchung an diesem Tag in den Gewinnvortrag. Bis dahin wird nichts mehr gebucht.",
+  "The year itself earned {own}. {before} comes from before {day}: no fiscal year has closed it.":
+    "Das Jahr selbst hat {own} verdient. {before} kommt aus der Zeit vor dem {day}: Kein Geschäftsjahr hat es abgeschlossen.",
   "The closing entry is taken back, and the year can be booked in again.":
     "Die Abschlussbuchung wird zurückgenommen, und im Jahr kann wieder gebucht werden.",
   "They lose access to this company; what they did stays.": "Der Zugang zu dieser Firma endet; was getan wurde, bleibt.",

@@ -35,17 +35,18 @@ const refused = async (error) => {
 };
 
 /** Shows in its place what an act would book, or why it would be refused; an older answer never stands over a newer one.
- * `judged` is told whether the books refuse it as they are. */
+ * `judged` is told whether the books refuse it as they are, and what they make of it. */
 export function rehearsing(place, judged = () => {}) {
   let turn = 0;
   return async (to, body, isDraft = false) => {
     const mine = ++turn;
     let isRefused = false;
+    let made = null;
     const seen =
       body === null
         ? null
         : await ask("POST", to, { query: { dryRun: "true" }, body, quiet: true }).then(
-            ({ data }) => told(data, isDraft),
+            ({ data }) => told((made = data), isDraft),
             (error) => {
               isRefused = error.status === 409;
               return refused(error);
@@ -53,6 +54,6 @@ export function rehearsing(place, judged = () => {}) {
           );
     if (mine !== turn) return;
     replace(place, seen);
-    judged(isRefused);
+    judged(isRefused, made);
   };
 }
