@@ -1,7 +1,7 @@
 // What money settles: invoices and bills of a party that are open, each with what of it is paid.
 
 import { list } from "./api.js";
-import { isDecimal, sum } from "./decimal.js";
+import { compare, isDecimal, sum } from "./decimal.js";
 import { fault } from "./dialog.js";
 import { fresh, h, replace } from "./dom.js";
 import { amount, date, money, typedMoney } from "./format.js";
@@ -25,12 +25,14 @@ export function leftOver() {
 }
 
 /** Invoices and bills that a receipt or payment may settle, each with what of it is paid. As long as nobody typed another
- * amount, it is what is settled together. */
+ * amount, it is what is settled together; and as long as nobody typed what is settled of the one that they came for, that follows the
+ * amount, as far as there is anything open. */
 export function settling(form, first, changed) {
   const place = h("div", {});
   const fields = new Map();
   let party = null;
-  
+  /** What the form itself has put where it settles something, and where. */
+  let own = null;
   const rest = leftOver();
   const whole = form.fields.get("amount");
   let followed = first ? whole.input.value.trim() : "";
@@ -48,6 +50,18 @@ export function settling(form, first, changed) {
     tellRest();
     changed();
   };
+  const followAmount = () => {
+    const [[item, input] = [], ...others] = settling();
+    const paid = whole.get();
+    const isOwn = own !== null && input === own.input && input.value === own.text && others.length === 0;
+    if (!isOwn || item.currency !== unitOf() || !isDecimal(paid) || paid.isNegative || paid.isZero) return;
+    const open = item.openAmount.size;
+    const text = typedMoney(compare(paid, open) < 0 ? paid : open, item.currency);
+    if (text === own.text) return;
+    input.value = text;
+    own.text = text;
+    changed();
+  };
   /** Faults find their fields by the form: it has them by their places among those that are sent. */
   const cells = [];
   const isSent = (input) => input.value.trim() !== "";
@@ -60,9 +74,11 @@ export function settling(form, first, changed) {
   const forget = () => {
     for (const item of fields.keys()) form.fields.delete(`allocations.${item.id}`);
     cells.length = 0;
+    own = null;
     fields.clear();
   };
   const draw = async () => {
+    followAmount();
     tellRest();
     const chosen = form.fields.get("partyId")?.get() ?? null;
     if (chosen === party) return;
@@ -90,6 +106,7 @@ export function settling(form, first, changed) {
         oninput: follow,
       });
       fields.set(item, input);
+      if (input.value !== "") own = { input, text: input.value };
       known(item, input, fault);
       const all = h(
         "button",
@@ -143,6 +160,7 @@ export function settling(form, first, changed) {
         open.length === 0 ? null : rest.element,
       ),
     );
+    followAmount();
     tellRest();
     changed();
   };
