@@ -1,6 +1,6 @@
 // What may be done with a record next: each asked once more, and shown beforehand what it does.
 
-import { allocate } from "./allocate.js";
+import { allocate, namedBy, setAgainst } from "./allocate.js";
 import { deeds } from "./admin.js";
 import { ask, get, newKey } from "./api.js";
 import { sum } from "./decimal.js";
@@ -12,7 +12,7 @@ import { date, inDays, money, today } from "./format.js";
 import { business, currency, may, noun } from "./frame.js";
 import { called } from "./names.js";
 import { address, field, rehearsing } from "./rehearsal.js";
-import { RESOURCES } from "./resources.js";
+import { RESOURCES, segmentOf } from "./resources.js";
 import { go, path, withQuery } from "./route.js";
 import { operation } from "./schema.js";
 import { canBeOpened, openAgain } from "./sure.js";
@@ -168,6 +168,12 @@ export async function actionsOf(segment, record, etag, again) {
         known.settles === "receipts" ? t("Receive payment") : t("Pay"),
       ),
     );
+  }
+  const against = allowed.includes("allocate") ? await namedBy(segment, record).catch(() => null) : null;
+  if (against) {
+    const set = button("", () => setAgainst(segment, record, against, again), "main", "act-set-against");
+    set.textContent = t("Set against {what}", { what: called(against.invoice, segmentOf(against.kind)) });
+    made.unshift(set);
   }
   if (allowed.includes("allocate"))
     made.push(button("Settle", () => allocate(segment, record, again), made.length === 0 ? "main" : null, "act-allocate"));

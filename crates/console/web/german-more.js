@@ -176,6 +176,9 @@ export const MORE = {
   "The code that you were given opens an account for the address that it was made for.":
     "Der Code, den Sie bekommen haben, eröffnet ein Konto für die Adresse, für die er gemacht wurde.",
   "The first administrator, and who has lost their password.": "Der erste Verwalter, und wer sein Passwort verloren hat.",
+  "Set against {what}": "Gegen {what} setzen",
+  "{amount} of it settle {what}.": "{amount} davon gleichen {what} aus.",
+  "Then {open} of {what} is open, and {left} of this one.": "Danach sind von {what} noch {open} offen, und hiervon {left}.",
   "Something was written since. Prove the books again.": "Seither wurde etwas geschrieben. Prüfen Sie die Bücher noch einmal.",
   "This is how it stood, {when}.": "So stand es, {when}.",
   "This is how it stood the last time, {when}.": "So stand es beim letzten Mal, {when}.",
