@@ -53,6 +53,7 @@ export const REPORTS = {
     "Wie viele Zeiträume nebeneinander stehen, jeder so lang wie der gewählte und um den Abstand früher als der vorige; ohne Angabe 1.",
   "How far apart `periods` are; `month` when absent.": "Wie weit die Zeiträume auseinander liegen; ohne Angabe einen Monat.",
   "What stands beside the period that is asked for. Not beside `periods`.": "Was neben dem gewählten Zeitraum steht. Nicht neben mehreren Zeiträumen.",
+  "Not together with “{what}”.": "Nicht zusammen mit „{what}“.",
   "Splits the days into columns of so long. Not beside `periods` or `compareWith`.":
     "Teilt die Tage in Spalten dieser Länge. Nicht neben mehreren Zeiträumen oder einem Vergleich.",
   "Whether what invoices earn counts when they are written or when they are settled, with the tax on it; `accrual` when absent. Goods, assets and the cost of sales stand as in the ledger.":

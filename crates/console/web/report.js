@@ -86,6 +86,12 @@ const ASIDE = ["fromDate", "toDate", "date", "format", "page", "pageSize"];
 const FIRST = ["accountId", "partyId", "itemId", "from", "to", "asOf", "bucket", "agingBy", "currency", "compareWith", "groupBy"];
 const rank = ({ name, required }) => (required ? -1 : (FIRST.indexOf(name) + FIRST.length + 1) % (FIRST.length + 1));
 
+/** Each of these says what stands side by side; no report answers two of them together. */
+const APART = ["compareWith", "groupBy", "periods"];
+
+/** What the server says of a question, with the names that the form has for the others. */
+const inWords = (message) => message.replace(new RegExp(`\\b(${APART.join("|")})\\b`, "g"), (name) => `“${label(name, "reports")}”`);
+
 /** What can be chosen for a parameter, in a word. */
 const choice = (value, name) => ({ true: t("Yes"), false: t("No") })[value] ?? word(value, name, "reports");
 
@@ -151,15 +157,31 @@ function asking(offer, state, run) {
     }
     const faultId = `${id}-fault`;
     const wrong = h("span", { class: "fault", id: faultId, hidden: true });
-    fields.set(name, { ...made, wrong });
+    const why = h("span", { class: "quiet small", id: `${id}-why`, hidden: true });
+    fields.set(name, { ...made, wrong, why });
     made.input.title = about(parameter.description);
     return h(
       "div",
       { class: "field" },
       h("label", { for: id }, label(name, "reports"), parameter.required ? h("span", { class: "must", "aria-hidden": "true" }, " *") : null),
       made.element,
+      why,
       wrong,
     );
+  };
+  /** What is empty cannot be filled beside what is chosen; what an address brings together the server has to refuse. */
+  const holdApart = () => {
+    const there = APART.filter((name) => fields.has(name));
+    const isSaid = (name) => (fields.get(name).get() ?? "") !== "";
+    for (const name of there) {
+      const { input, why } = fields.get(name);
+      const other = isSaid(name) ? undefined : there.find((one) => one !== name && isSaid(one));
+      input.disabled = other !== undefined;
+      why.hidden = other === undefined;
+      why.textContent = other === undefined ? "" : t("Not together with “{what}”.", { what: label(other, "reports") });
+      if (other !== undefined) input.setAttribute("aria-describedby", why.id);
+      else if (!input.hasAttribute("aria-invalid")) input.removeAttribute("aria-describedby");
+    }
   };
   const seen = offer.parameters.filter((one) => !ASIDE.includes(one.name)).toSorted((a, b) => rank(a) - rank(b));
   const has = (name) => seen.some((one) => one.name === name);
@@ -203,6 +225,8 @@ function asking(offer, state, run) {
         )
       : null,
   );
+  for (const name of APART) fields.get(name)?.input.addEventListener("input", holdApart);
+  holdApart();
   // Other bounds make other ages.
   fields.get("buckets")?.input.addEventListener("change", () => fields.get("bucket") && (fields.get("bucket").input.value = ""));
   /** Days that nobody gave: the report says which it took, and they are not given to the next one. */
@@ -228,7 +252,7 @@ function asking(offer, state, run) {
     for (const [name, one] of fields) {
       const messages = errors[name];
       one.wrong.hidden = !messages;
-      one.wrong.textContent = messages?.map(refusal).join("; ") ?? "";
+      one.wrong.textContent = messages?.map(refusal).map(inWords).join("; ") ?? "";
       if (messages) {
         one.input.setAttribute("aria-invalid", "true");
         one.input.setAttribute("aria-describedby", one.wrong.id);
