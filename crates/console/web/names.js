@@ -6,7 +6,7 @@ import { date, time } from "./format.js";
 import { may, noun } from "./frame.js";
 import { RESOURCES } from "./resources.js";
 import { path } from "./route.js";
-import { t } from "./texts.js";
+import { label, t } from "./texts.js";
 
 /** What is never deleted. */
 const KEEPS = ["businesses", "entries", "locks", "audit-log"];
@@ -34,16 +34,20 @@ export const calledThen = (told, segment) => (told?.id && segment ? called(told,
 
 export const remember = (segment, record) => known.set(`${segment}/${record.id}`, Promise.resolve(called(record, segment)));
 
+/** What it is, where who or which is nobody's to know here: a piece of an identifier says nothing. */
+const unnamed = (segment) => (segment === "users" ? t("somebody") : label(noun(segment), "one"));
+const isForUs = (segment) => may(`${noun(segment)}.view`);
+
 export function nameOf(segment, id) {
   const key = `${segment}/${id}`;
-  if (!may(`${noun(segment)}.view`)) return Promise.resolve(String(id).slice(0, 8));
+  if (!isForUs(segment)) return Promise.resolve(unnamed(segment));
   if (!known.has(key)) {
     known.set(
       key,
       // What is gone is called what it was.
       get(`/${segment}/${id}`, thoughGone(segment), { quiet: true }).then(
         (record) => called(record, segment),
-        () => (segment === "users" ? t("(no longer a member)") : String(id).slice(0, 8)),
+        () => (segment === "users" ? t("(no longer a member)") : unnamed(segment)),
       ),
     );
   }
@@ -55,8 +59,9 @@ const ASKED = "…";
 /** Whether a place has names that are still asked for. */
 export const isUnnamed = (place) => [...place.querySelectorAll("a")].some((link) => link.textContent === ASKED);
 
-/** A link that is called what it leads to, as soon as that is known. */
+/** A link that is called what it leads to, as soon as that is known; what is not for the reader leads nowhere. */
 export function linkTo(segment, id, text) {
+  if ((text === undefined || text === null) && !isForUs(segment)) return h("span", {}, unnamed(segment));
   const link = h("a", { href: path(segment, id) }, text ?? ASKED);
   if (text === undefined || text === null) nameOf(segment, id).then((name) => (link.textContent = name));
   return link;
