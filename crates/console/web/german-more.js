@@ -180,6 +180,8 @@ export const MORE = {
   "{amount} of it settle {what}.": "{amount} davon gleichen {what} aus.",
   "Then {open} of {what} is open, and {left} of this one.": "Danach sind von {what} noch {open} offen, und hiervon {left}.",
   "somebody": "jemand",
+  "Taken back": "Zurückgenommen",
+  "Booked anew": "Neu gebucht",
   "Something was written since. Prove the books again.": "Seither wurde etwas geschrieben. Prüfen Sie die Bücher noch einmal.",
   "This is how it stood, {when}.": "So stand es, {when}.",
   "This is how it stood the last time, {when}.": "So stand es beim letzten Mal, {when}.",

@@ -1,5 +1,6 @@
 // Small parts that several views show alike.
 
+import { howFar, list } from "./api.js";
 import { unitBeside } from "./currencies.js";
 import { isDecimal, sum } from "./decimal.js";
 import { h } from "./dom.js";
@@ -8,7 +9,7 @@ import { business } from "./frame.js";
 import { headed } from "./heads.js";
 import { linkTo } from "./names.js";
 import { RESOURCES, leadsTo, segmentOf, segmentOfStem } from "./resources.js";
-import { path } from "./route.js";
+import { here, path } from "./route.js";
 import { label, t, word } from "./texts.js";
 
 const GOOD = ["paid", "posted", "active", "fulfilled", "received", "invoiced", "billed", "closed", "allocated", "created", "settled"];
@@ -210,16 +211,47 @@ export function table({ columns, rows, segment, caption, foot = null, rowLink = 
   return headed(h("div", { class: "scroll" }, made));
 }
 
-/** What would be booked, with one line for each side of an account: of twenty lines of a document the books are told two or three things. */
+/** The document whose change is written on this page; nothing elsewhere. */
+const changed = () => (here().parts[2] === "edit" ? here().parts[1] : null);
+
+/** What would be booked, with one line for each side of an account: of twenty lines of a document the books are told two or three things.
+ * Of a change, what is taken back and what is booked anew stay apart. */
 export function perAccount(lines) {
   const found = new Map();
   for (const line of lines) {
-    const side = `${line.accountId} ${line.debit.isZero}`;
+    const side = `${line.accountId} ${line.debit.isZero} ${changed() === null ? "" : line.entry}`;
     const before = found.get(side);
     const both = (name) => sum([before[name], line[name]]);
     found.set(side, before ? { ...before, description: null, debit: both("debit"), credit: both("credit") } : line);
   }
   return [...found.values()];
+}
+
+/** The entries of a document, asked for once as long as nothing is written. */
+let asked = { key: null, entries: null };
+function entriesOf(id) {
+  const key = `${id} ${howFar()}`;
+  if (asked.key !== key) asked = { key, entries: list("entries", { documentId: id, pageSize: 100 }, { quiet: true }).then(({ items }) => items) };
+  return asked.entries;
+}
+
+/** The sums of an entry by account and side, to be held against another; those of its reversal stand on the other side. */
+const sums = (lines, debit, credit) =>
+  perAccount(lines)
+    .map((line) => [line.accountId, ...[line[debit], line[credit]].map((one) => (one.isZero ? "0" : one.text))].join(" "))
+    .sort()
+    .join();
+
+/** Heads for the entries of a change: the server does not say which takes back what is booked, but that mirrors an entry of the document. */
+async function tellApart(groups, heads) {
+  const entries = (await entriesOf(changed())).filter((one) => one.kind !== "reversal");
+  const booked = entries.map((one) => sums(one.lines, "debit", "credit"));
+  const isBack = groups.map((lines) => booked.includes(sums(lines, "credit", "debit")));
+  if (!isBack.includes(true)) return;
+  heads.forEach((head, at) => {
+    head.firstChild.textContent = isBack[at] ? t("Taken back") : t("Booked anew");
+    head.hidden = false;
+  });
 }
 
 /** Debit and credit, each account a way into the ledger. Debits come first, as they are written everywhere. */
@@ -239,6 +271,10 @@ export function postings(lines, currency, caption) {
       h("td", { class: "figure", "data-label": t("Debit") }, side(line.debit)),
       h("td", { class: "figure", "data-label": t("Credit") }, side(line.credit)),
     );
+  const groups = changed() === null ? [lines] : [...Map.groupBy(lines, (line) => String(line.entry)).values()];
+  const heads = groups.length > 1 ? groups.map(() => h("tr", { class: "of-change", hidden: true }, h("th", { scope: "rowgroup", colspan: 3 }))) : [];
+  if (heads.length > 0) tellApart(groups, heads).catch(() => null);
+  const sorted = (some) => some.toSorted((a, b) => a.debit.isZero - b.debit.isZero).map(row);
   return h(
     "div",
     { class: "scroll" },
@@ -257,7 +293,7 @@ export function postings(lines, currency, caption) {
           h("th", { scope: "col", class: "figure" }, t("Credit")),
         ),
       ),
-      h("tbody", {}, lines.toSorted((a, b) => a.debit.isZero - b.debit.isZero).map(row)),
+      groups.map((some, at) => h("tbody", {}, heads[at], sorted(some))),
     ),
   );
 }
