@@ -5,6 +5,7 @@ import { Decimal } from "./decimal.js";
 import { fresh, h, icon } from "./dom.js";
 import { eventTypes } from "./event-types.js";
 import { amount, money, typed, typedMoney } from "./format.js";
+import { may } from "./frame.js";
 import { picker } from "./picker.js";
 import { refusal } from "./refusals.js";
 import { leadsTo } from "./resources.js";
@@ -132,6 +133,7 @@ function several(name, schema, value, form, id) {
           .map((box) => box.firstChild)
           .filter((box) => box.checked)
           .map((box) => box.value),
+      set: (next) => boxes.forEach(({ firstChild: box }) => (box.checked = next.includes(box.value))),
     };
   }
   const input = h("input", {
@@ -341,6 +343,19 @@ export class Form {
       icon("plus"),
       t("Add a line"),
     );
+    // A key that only reads has a line for each resource: they are put there at once, beside what stands there already.
+    const readAll = () => {
+      const there = read().map((one) => one.resource);
+      for (const one of inner.resource.enum.filter((one) => !there.includes(one) && may(`${one}.view`))) {
+        const free = rows.find((row) => !isSaid(said(row)));
+        const { cells } = free ?? add({});
+        cells[0].set(one);
+        cells[1].set(["view"]);
+      }
+      this.changed();
+    };
+    const preset =
+      path === "scopes" ? h("button", { type: "button", class: "add", id: "read-all", onclick: readAll }, t("May read everything")) : null;
     const numeric = (column) => inner[column].type === "number";
     /** Enter goes on to the next line; after the last one, a new line begins. */
     const enter = (event) => {
@@ -379,6 +394,7 @@ export class Form {
       h("legend", {}, title ?? t(this.linesTitle ?? "Lines")),
       table,
       button,
+      preset ? [" ", preset] : null,
       fault,
     );
   }

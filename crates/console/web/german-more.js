@@ -122,6 +122,7 @@ export const MORE = {
   "Merge with another": "Mit einem anderen zusammenführen",
   "Messages are signed under the new secret from now on. It is shown once.":
     "Nachrichten werden ab jetzt mit dem neuen Geheimnis unterschrieben. Es wird einmal gezeigt.",
+  "May read everything": "Darf alles lesen",
   "Money and notes of credit that settle nothing yet.": "Geld und Gutschriften, die noch nichts ausgleichen.",
   "Money and notes of credit that settle nothing yet. Open one and choose Settle; what is left stays as an advance.":
     "Geld und Gutschriften, die noch nichts ausgleichen. Öffnen Sie eines und wählen Sie Ausgleichen; was übrig ist, bleibt als Anzahlung.",
