@@ -128,11 +128,7 @@ function several(name, schema, value, form, id) {
     return {
       element,
       input: element,
-      get: () =>
-        boxes
-          .map((box) => box.firstChild)
-          .filter((box) => box.checked)
-          .map((box) => box.value),
+      get: () => boxes.map((box) => box.firstChild).filter((box) => box.checked).map((box) => box.value),
       set: (next) => boxes.forEach(({ firstChild: box }) => (box.checked = next.includes(box.value))),
     };
   }
@@ -187,27 +183,12 @@ export class Form {
     const first = main.filter((name) => names.includes(name));
     const required = names.filter((name) => (schema.required ?? []).includes(name) && !first.includes(name));
     const rest = names.filter((name) => !first.includes(name) && !required.includes(name));
-    this.head = h(
-      "div",
-      { class: "fields" },
-      [...first, ...required].map((name) => this.field(name, name, schema.properties[name], value[name])),
-    );
+    const drawn = (some) => h("div", { class: "fields" }, some.map((name) => this.field(name, name, schema.properties[name], value[name])));
+    this.head = drawn([...first, ...required]);
     this.lines = schema.properties[lineField]?.items?.properties
       ? this.grid(lineField, schema.properties[lineField], value[lineField])
       : null;
-    this.more =
-      rest.length > 0
-        ? h(
-            "details",
-            { class: "more" },
-            h("summary", {}, t("More fields")),
-            h(
-              "div",
-              { class: "fields" },
-              rest.map((name) => this.field(name, name, schema.properties[name], value[name])),
-            ),
-          )
-        : null;
+    this.more = rest.length > 0 ? h("details", { class: "more" }, h("summary", {}, t("More fields")), drawn(rest)) : null;
   }
 
   changed() {
@@ -231,8 +212,7 @@ export class Form {
     const id = fresh(name);
     if (isInGrid) this.tight.add(id);
     const made = schema.type === "array" ? several(name, schema, value, this, id) : control(name, schema, value, this, id);
-    const faultId = `${id}-fault`;
-    const fault = h("span", { class: "fault", id: faultId, hidden: true });
+    const fault = h("span", { class: "fault", id: `${id}-fault`, hidden: true });
     this.fields.set(path, { ...made, id, fault, name, schema });
     const isRequired = !isInGrid && path === name && (this.schema.required ?? []).includes(name);
     if (isRequired) made.input.setAttribute("aria-required", "true");
@@ -334,9 +314,7 @@ export class Form {
         const sums = lines.map((line) => line[this.comesTo]);
         for (const row of rows) row.comes.textContent = isSaid(said(row)) ? money(sums.shift(), unit) : "";
       };
-    const name = path;
-    const faultId = fresh("grid");
-    const fault = h("span", { class: "fault", id: faultId, hidden: true });
+    const fault = h("span", { class: "fault", id: fresh("grid"), hidden: true });
     const button = h(
       "button",
       { type: "button", class: "add", id: fresh("add"), onclick: () => add(null, true) },
@@ -347,15 +325,13 @@ export class Form {
     const readAll = () => {
       const there = read().map((one) => one.resource);
       for (const one of inner.resource.enum.filter((one) => !there.includes(one) && may(`${one}.view`))) {
-        const free = rows.find((row) => !isSaid(said(row)));
-        const { cells } = free ?? add({});
+        const { cells } = rows.find((row) => !isSaid(said(row))) ?? add({});
         cells[0].set(one);
         cells[1].set(["view"]);
       }
       this.changed();
     };
-    const preset =
-      path === "scopes" ? h("button", { type: "button", class: "add", id: "read-all", onclick: readAll }, t("May read everything")) : null;
+    const preset = path === "scopes" ? h("button", { type: "button", class: "add", id: "read-all", onclick: readAll }, t("May read everything")) : null;
     const numeric = (column) => inner[column].type === "number";
     /** Enter goes on to the next line; after the last one, a new line begins. */
     const enter = (event) => {
@@ -387,7 +363,12 @@ export class Form {
         body,
       ),
     );
-    this.fields.set(path, { isGrid: true, rows, get: read, fault, input: button, id: button.id, add });
+    /** Where lines are mended that are wrong as a whole, such as that they do not balance: at an amount, where there is one. */
+    const mended = () => {
+      const amounts = rows.flatMap((row) => row.cells).filter((cell) => cell.schema.type === "number");
+      return (amounts.find((cell) => cell.get() !== null) ?? amounts[0])?.input ?? button;
+    };
+    this.fields.set(path, { isGrid: true, rows, get: read, fault, get input() { return mended(); }, id: button.id, add });
     return h(
       "fieldset",
       { class: title ? "lines wide" : "lines" },
@@ -450,8 +431,7 @@ export class Form {
 
   clear() {
     this.wrong.hidden = true;
-    const all = [...this.fields.values()];
-    for (const field of all) {
+    for (const field of this.fields.values()) {
       if (!field.fault) continue;
       field.fault.hidden = true;
       field.input?.removeAttribute("aria-invalid");
@@ -487,13 +467,15 @@ export class Form {
       if (field?.fault) {
         field.fault.textContent = text;
         field.fault.hidden = false;
-        field.input.setAttribute("aria-invalid", "true");
+        // Of lines as a whole no single field is wrong: it stands below them until one is changed.
+        const place = field.isGrid ? field.fault.parentElement : field.input;
+        if (!field.isGrid) field.input.setAttribute("aria-invalid", "true");
         const mended = () => {
           field.fault.hidden = true;
           field.input.removeAttribute("aria-invalid");
         };
-        for (const change of ["input", "change"]) field.input.addEventListener(change, mended, { once: true });
-        field.input.setAttribute("aria-describedby", field.fault.id);
+        for (const change of ["input", "change"]) place.addEventListener(change, mended, { once: true });
+        if (!field.isGrid || !field.input.hasAttribute("aria-describedby")) field.input.setAttribute("aria-describedby", field.fault.id);
         for (let above = field.input.closest("details"); above; above = above.parentElement.closest("details")) above.open = true;
       }
       return this.entry(path, field, text);
