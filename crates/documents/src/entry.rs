@@ -309,11 +309,13 @@ pub(crate) fn line_view(
 }
 
 /// A line that a rehearsal would have written.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "RehearsedLine")]
 pub struct RehearsedLine {
     /// Which of the entries it belongs to, from 1.
-    entry: usize,
+    entry: i64,
+    /// Its entry's day.
     date: Day,
     #[serde(flatten)]
     line: EntryLineView,
@@ -335,7 +337,7 @@ async fn postings(cx: &Cx<'_>, lines: Vec<Rehearsed>) -> Result<Vec<RehearsedLin
         let account = chart.account(rehearsed.line.account_id);
         let name = account.map(|account| (account.code.clone(), account.name.clone()));
         Ok(RehearsedLine {
-            entry: rehearsed.entry + 1,
+            entry: i64::try_from(rehearsed.entry).map_err(Error::internal)? + 1,
             date: rehearsed.date,
             line: line_view(rehearsed.line, business.currency_decimals, name.as_ref(), &business.aliases)?,
         })

@@ -204,6 +204,9 @@ type Prepare = fn(&ResourceOperations, Option<&Business>, (Verb, Option<&str>), 
 /// When a record was deleted, where it is asked for all the same.
 pub const DELETED_AT: &str = "deletedAt";
 
+/// The journal lines that a write would make, which is only rehearsed.
+pub const POSTINGS: &str = "postings";
+
 /// What was deleted is in the log of changes for good.
 static DELETED_TOO: [Parameter; 1] = [Parameter::new(
     "includeDeleted",
@@ -255,6 +258,10 @@ pub struct ResourceOperations {
     get: for<'c> fn(&'c Cx<'c>, RecordId, &'c ListQuery) -> BoxFuture<'c, Result<Shown>>,
 }
 
+fn is_rehearsed(scope: Scope, verbs: &[Verb]) -> bool {
+    scope == Scope::Business && verbs.iter().any(|verb| !matches!(verb, Verb::List | Verb::Get))
+}
+
 impl ResourceOperations {
     pub fn of<R: Resource>() -> Self {
         let mut extras = R::extras();
@@ -265,7 +272,8 @@ impl ResourceOperations {
         let expands = if R::SCOPE == Scope::Business { expand::paths(&view_shape) } else { Vec::new() };
         let of_one: &'static [Parameter] =
             if R::SCOPE == Scope::Business && R::VERBS.contains(&Verb::Delete) { &DELETED_TOO } else { &[] };
-        let beside = [(EXPANDED, !expands.is_empty()), (DELETED_AT, !of_one.is_empty())];
+        let is_rehearsed = is_rehearsed(R::SCOPE, R::VERBS);
+        let beside = [(EXPANDED, !expands.is_empty()), (DELETED_AT, !of_one.is_empty()), (POSTINGS, is_rehearsed)];
         let beside = beside.into_iter().filter_map(|(name, is_told)| is_told.then_some(name)).collect();
         let view_shape = view_shape.beside(beside);
         Self {
@@ -329,6 +337,11 @@ impl ResourceOperations {
     /// Whether one may be asked for although it was deleted.
     pub fn keeps_deleted(&self) -> bool {
         !self.of_one.is_empty()
+    }
+
+    /// Whether what it writes is answered with what would be posted, where it is rehearsed.
+    pub fn is_rehearsed(&self) -> bool {
+        is_rehearsed(self.scope, self.standard)
     }
 
     /// Whether a record of it is answered with this member.

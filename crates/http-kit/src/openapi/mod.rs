@@ -28,11 +28,12 @@ use indexmap::IndexMap;
 use ledger_core::clock::Instant;
 use ledger_core::ledger::ReplyKind;
 use ledger_core::resource::Scope;
+use ledger_core::resource::entry::RehearsedLine;
 use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
 use ledger_core::resource::list::Pagination;
 use ledger_core::resource::named;
-use ledger_core::resource::operation::{BodyNeed, DELETED_AT, Method, ResourceOperations, Verb};
+use ledger_core::resource::operation::{BodyNeed, DELETED_AT, Method, POSTINGS, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
 use parameters::{DECIMAL_FORMAT, path_parameter, verb_parameters};
 use schemars::generate::SchemaSettings;
@@ -399,20 +400,31 @@ impl Document {
                     }),
                 )
             }
-            Verb::Delete => self.component(
-                "Deleted".into(),
-                json_schema!({
-                    "type": "object",
-                    "description": "What is left of a record that was deleted.",
-                    "properties": {
-                        "id": {"type": "string", "description": "The identifier it had."},
-                        "deleted": {"type": "boolean", "enum": [true]}
-                    },
-                    "required": ["id", "deleted"],
-                    "examples": [{"id": EXAMPLE_ID, "deleted": true}]
-                }),
-            ),
+            Verb::Delete => {
+                let postings = self.postings();
+                self.component(
+                    "Deleted".into(),
+                    json_schema!({
+                        "type": "object",
+                        "description": "What is left of a record that was deleted.",
+                        "properties": {
+                            "id": {"type": "string", "description": "The identifier it had."},
+                            "deleted": {"type": "boolean", "enum": [true]},
+                            POSTINGS: postings
+                        },
+                        "required": ["id", "deleted"],
+                        "examples": [{"id": EXAMPLE_ID, "deleted": true}]
+                    }),
+                )
+            }
         }
+    }
+
+    /// What a write would post that is only rehearsed.
+    fn postings(&mut self) -> Value {
+        let line = self.output.subschema_for::<RehearsedLine>();
+        let about = "The journal lines that would be made; there where `dryRun` asked for them.";
+        json!({"type": "array", "items": line, "description": about})
     }
 
     /// What a record has beside its own members, by the name of its schema: only who asks for it sees it, and nothing of it is
@@ -432,6 +444,9 @@ impl Document {
                     "When it was deleted; there where `includeDeleted` asked for it.".into(),
                 );
                 members.insert(DELETED_AT.to_owned(), when.to_value());
+            }
+            if resource.is_rehearsed() {
+                members.insert(POSTINGS.to_owned(), self.postings());
             }
             all.push((record, members));
         }

@@ -11,7 +11,7 @@ pub mod registry;
 pub mod verification;
 
 pub use documents::{
-    contra_entry, credit_note, delivery_note, item, journal, payment, purchase_invoice, purchase_order, receipt,
+    contra_entry, credit_note, delivery_note, entry, item, journal, payment, purchase_invoice, purchase_order, receipt,
     receipt_note, sales_invoice, sales_order,
 };
 pub use kit::resource::{About, NoRecord, Record, Resource, Scope};
