@@ -36,7 +36,7 @@ use company::Company;
 use facts::Facts;
 pub use gathering::{Mark, NewEntry, Rehearsed};
 pub use inserting::{add_sums, plain};
-use pending::Pending;
+use pending::{Lengths, Pending};
 use schema::tables::{books, tax_beginnings};
 use sea_orm::{
     ConnectionTrait, DbBackend, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, QuerySelect, QueryTrait,
@@ -87,8 +87,10 @@ struct Inner {
     is_under_way: bool,
     /// Companies whose books began since the last flush.
     founded: Vec<BusinessId>,
-    /// Whether the command that runs only plans: what it writes is not undone by itself.
-    planning: bool,
+    /// What waited when the command began that only plans: what it writes is not undone by itself.
+    planning: Option<Lengths>,
+    /// Whether some of what it planned is written.
+    planned_is_written: bool,
     /// How often it changed who may do what, as of this transaction.
     changes: Option<Changes>,
     /// When that was asked for.
@@ -124,7 +126,7 @@ impl Inner {
         // They are read again where they are needed.
         self.written.clear();
         self.founded.clear();
-        self.planning = false;
+        (self.planning, self.planned_is_written) = (None, false);
         self.changes = None;
         self.is_meanwhile = false;
         self.planned.clear();

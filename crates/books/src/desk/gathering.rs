@@ -91,13 +91,23 @@ impl Desk {
 
     /// Whether the command that runs next only plans.
     pub fn set_planning(&self, planning: bool) {
-        self.inner().planning = planning;
+        let mut inner = self.inner();
+        if planning {
+            (inner.planning, inner.planned_is_written) = (Some(inner.pending.lengths()), false);
+        } else {
+            inner.planning = None;
+        }
+    }
+
+    /// Whether some of what the command planned is written, and so is not taken back here.
+    pub fn planned_is_written(&self) -> bool {
+        self.inner().planned_is_written
     }
 
     /// Refuses where a command only plans and is to write what is there already: it runs again, by itself, and is undone
     /// as a whole where it fails.
     pub fn check_undoable(&self) -> Result<()> {
-        if self.inner().planning {
+        if self.inner().planning.is_some() {
             return Err(Error::internal("a command does more than it planned, and starts over by itself"));
         }
         Ok(())

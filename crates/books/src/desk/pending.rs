@@ -28,7 +28,7 @@ macro_rules! waiting {
         }
 
         /// How many of each wait.
-        #[derive(Clone, Copy, Default)]
+        #[derive(Clone, Copy, Default, PartialEq, Eq)]
         pub(super) struct Lengths {
             $($rows: usize,)*
         }

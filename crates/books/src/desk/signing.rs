@@ -2,6 +2,7 @@
 
 use super::Desk;
 use super::inserting::plain;
+use super::pending::Lengths;
 use crate::audit::{AuditAction, Change, Origin};
 use crate::clock::Instant;
 use crate::database::rows::{Kept, Puts, Rows, Step};
@@ -177,6 +178,10 @@ impl Desk {
         let (pending, founded, counters, is_first) = {
             let mut inner = self.inner();
             inner.flushes += 1;
+            if let Some(waited) = inner.planning {
+                inner.planned_is_written |= inner.pending.lengths() != waited;
+                inner.planning = Some(Lengths::default());
+            }
             let counters: Vec<_> = inner.companies.iter_mut().flat_map(|(id, company)| company.counted(*id)).collect();
             let pending = std::mem::take(&mut inner.pending);
             inner.wait_for_search(&pending.documents);

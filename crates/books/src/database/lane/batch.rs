@@ -310,9 +310,12 @@ async fn plan<T>(
         // What went wrong may have spoilt the transaction for those who come after.
         Err(error @ Error::Internal(_)) => return Err(error.clone()),
         Err(error) if is_fatal(error) => return Err(error.clone()),
-        Err(_) => desk.return_to(mark),
-        Ok(_) if order.keep == Keep::Nothing => desk.return_to(mark),
-        Ok(_) => {}
+        Ok(_) if order.keep == Keep::Effects => {}
+        // What is refused is in nobody's books: where some of it is written, all go back and run apart.
+        Err(_) | Ok(_) if desk.planned_is_written() => {
+            return Err(Error::internal("what comes to nothing was written in part, and starts over by itself"));
+        }
+        Err(_) | Ok(_) => desk.return_to(mark),
     }
     Ok(outcome)
 }
