@@ -3,6 +3,7 @@
 //! A count says how many there are, whatever came before it: what is missing from a later count on may be missing only until the
 //! count is made anew. Then it is judged once more when all counts are.
 
+use super::beginning::beginning;
 use super::facts::{since, terms_of};
 use super::{Item, Shifted, counted, too_large};
 use crate::cx::Cx;
@@ -10,19 +11,16 @@ use crate::day::Day;
 use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
-use answers::Ask;
 use rules::stock::{Fact, Short, first_shortage};
 use schema::business::StockPolicy;
 use schema::item::NegativeStock;
-use schema::tables::stock;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use words::sown::{Fault, sown};
 
-/// What was there of an item before a command, from a day on that is judged when its counts are made anew.
+/// All facts of an item before a command, and the day from which on it is judged when its counts are made anew.
 pub(super) struct Unjudged {
     from: Day,
-    begun: Quantity,
     before: Vec<Fact>,
 }
 
@@ -73,12 +71,21 @@ pub(super) async fn judge(
     let Some(short) = short else { return Ok(()) };
     cx.flush().await?;
     if counted::first_from(cx, item.id, moved_from).await?.is_some_and(|day| day <= short.day) {
+        // It is written before it is judged, and may be refused then.
+        cx.check_undoable()?;
         if !sown(Fault::CountJudgesNothing) {
-            cx.shifted().postpone(item.id, Unjudged { from, begun, before: before.to_vec() });
+            let before = whole_story(cx, item).await?;
+            cx.shifted().postpone(item.id, Unjudged { from, before });
         }
         return Ok(());
     }
     Err(refused(item, short))
+}
+
+/// All facts of an item, from its first: what was and what is are compared from the same beginning, whichever evenings are kept
+/// at either time.
+async fn whole_story(cx: &Cx<'_>, item: &Item) -> Result<Vec<Fact>> {
+    Ok(since(cx, &terms_of(cx, item)?, (item.id, None), beginning(), &[]).await?.facts())
 }
 
 /// Judges what was left until counts were made anew.
@@ -89,11 +96,10 @@ pub async fn judge_rest(cx: &Cx<'_>) -> Result<()> {
     }
     cx.flush().await?;
     let known = cx.items(&unjudged.keys().copied().collect()).await?;
-    for (id, Unjudged { from, begun, before }) in unjudged {
+    for (id, Unjudged { from, before }) in unjudged {
         let item = known.get(&id).ok_or_else(|| Error::internal("stock of an item that there is not"))?;
-        let state = stock::Entity::find_by_id((cx.business_id()?, id)).model(&cx.db).await?;
-        let now = since(cx, &terms_of(cx, item)?, (id, state.as_ref()), from, &[]).await?.facts();
-        if let Some(short) = first_shortage(begun, &before, &now, from).map_err(too_large)? {
+        let now = whole_story(cx, item).await?;
+        if let Some(short) = first_shortage(Quantity::ZERO, &before, &now, from).map_err(too_large)? {
             return Err(refused(item, short));
         }
     }
