@@ -116,10 +116,11 @@ async fn serve(sample: Option<Sample>, source: &Source, loaded: Loaded, log_leve
     let edge = Edge::new(&serving(settings), current.clone());
     let told_at = metrics.as_ref().map(place_of).transpose()?;
     let admin = administration(settings, &books)?;
+    // Whoever reads that it listens may stop it at once: it hears that by then.
+    let stop = stop_signal()?;
     greet(settings, (place(&plain)?, secure_address, told_at), is_demo, &books).await;
 
     let (stopping, stopped) = watch::channel(None);
-    let stop = stop_signal()?;
     let _hearing = supervise::vital("what hears the signal to stop", async move {
         stop.await;
         let _nobody_left = stopping.send(Some(Instant::now()));
