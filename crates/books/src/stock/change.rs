@@ -109,6 +109,9 @@ pub(super) async fn of(
     // What comes out of days before is gone from the morning of its day on, and was there until then.
     let went = |gone: &Gone| if gone.fact.date < gone.day { gone.day.previous() } else { gone.day };
     let moved_from = days.chain(gone.iter().map(went)).min().unwrap_or(date);
+    // What is posted now comes behind all counts of its day.
+    let is_posted_now = gone.is_empty() && counts.is_empty();
+    let moved_from = if is_posted_now { moved_from.next() } else { moved_from };
     let named: Vec<RecordId> = new.iter().filter_map(|fact| fact.of_line_id).collect();
     let writing = Writing { cx, item, terms, state, snapshot, earliest, moved_from, named, places };
     let both = match writing.at_the_end(&new, &gone, known).await? {

@@ -3,7 +3,6 @@
 //! A count says how many there are, whatever came before it: what is missing from a later count on may be missing only until the
 //! count is made anew. Then it is judged once more when all counts are.
 
-use super::beginning::beginning;
 use super::facts::{since, terms_of};
 use super::{Item, Shifted, counted, too_large};
 use crate::cx::Cx;
@@ -11,18 +10,24 @@ use crate::day::Day;
 use crate::error::{Code, Conflict, Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::Quantity;
+use answers::Ask;
 use rules::stock::{Fact, Short, first_shortage};
 use schema::business::StockPolicy;
 use schema::item::NegativeStock;
+use schema::tables::stock;
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use words::sown::{Fault, sown};
 
-/// All facts of an item before a command, and the day from which on it is judged when its counts are made anew.
+/// What was there of an item before a command, and the day from which on it is judged when its counts are made anew.
 pub(super) struct Unjudged {
     from: Day,
-    before: Vec<Fact>,
+    before: Stood,
 }
+
+/// What there was on an evening before a day, and the facts since: read anew each time, for what is kept of evenings changes with
+/// what is written.
+type Stood = (Quantity, Vec<Fact>);
 
 impl Shifted {
     /// The first time is the one at which it was as it was.
@@ -67,14 +72,14 @@ pub(super) async fn judge(
     if may_be_missing(cx, item)? {
         return Ok(());
     }
-    let short = first_shortage(begun, before, after, from).map_err(too_large)?;
+    let short = first_shortage((begun, before), (begun, after), from).map_err(too_large)?;
     let Some(short) = short else { return Ok(()) };
     cx.flush().await?;
     if counted::first_from(cx, item.id, moved_from).await?.is_some_and(|day| day <= short.day) {
         // It is written before it is judged, and may be refused then.
         cx.check_undoable()?;
         if !sown(Fault::CountJudgesNothing) {
-            let before = whole_story(cx, item).await?;
+            let before = stood(cx, item, from).await?;
             cx.shifted().postpone(item.id, Unjudged { from, before });
         }
         return Ok(());
@@ -82,10 +87,10 @@ pub(super) async fn judge(
     Err(refused(item, short))
 }
 
-/// All facts of an item, from its first: what was and what is are compared from the same beginning, whichever evenings are kept
-/// at either time.
-async fn whole_story(cx: &Cx<'_>, item: &Item) -> Result<Vec<Fact>> {
-    Ok(since(cx, &terms_of(cx, item)?, (item.id, None), beginning(), &[]).await?.facts())
+async fn stood(cx: &Cx<'_>, item: &Item, from: Day) -> Result<Stood> {
+    let state = stock::Entity::find_by_id((cx.business_id()?, item.id)).model(&cx.db).await?;
+    let known = since(cx, &terms_of(cx, item)?, (item.id, state.as_ref()), from, &[]).await?;
+    Ok((known.start.state.quantity, known.facts()))
 }
 
 /// Judges what was left until counts were made anew.
@@ -98,8 +103,9 @@ pub async fn judge_rest(cx: &Cx<'_>) -> Result<()> {
     let known = cx.items(&unjudged.keys().copied().collect()).await?;
     for (id, Unjudged { from, before }) in unjudged {
         let item = known.get(&id).ok_or_else(|| Error::internal("stock of an item that there is not"))?;
-        let now = whole_story(cx, item).await?;
-        if let Some(short) = first_shortage(Quantity::ZERO, &before, &now, from).map_err(too_large)? {
+        let now = stood(cx, item, from).await?;
+        let [before, now] = [&before, &now].map(|(begun, facts)| (*begun, facts.as_slice()));
+        if let Some(short) = first_shortage(before, now, from).map_err(too_large)? {
             return Err(refused(item, short));
         }
     }

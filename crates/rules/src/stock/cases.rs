@@ -418,7 +418,8 @@ fn stock_is_what_the_worked_examples_say_on_every_day() {
 #[test]
 fn what_is_missing_is_found_on_the_first_day_that_saw_it() {
     let short = |before: &[&str], after: &[&str], from: &str| {
-        let found = first_shortage(Quantity::ZERO, &facts(before), &facts(after), day(from)).unwrap();
+        let found =
+            first_shortage((Quantity::ZERO, &facts(before)), (Quantity::ZERO, &facts(after)), day(from)).unwrap();
         found.map(|short| format!("{} {}", &short.day.to_string()[5..], short.missing))
     };
     let bought = "03-01 a receipt document 10 100";

@@ -21,7 +21,7 @@ pub use days::{Failed, History, Step, history, pools_of};
 pub use pools::Pools;
 pub use replay::Start;
 pub use state::{Layer, Shortage, State};
-pub use there::{Short, first_shortage};
+pub use there::{Short, Since, first_shortage};
 
 use words::day::Day;
 use words::exact::{BookCoin, Exact};

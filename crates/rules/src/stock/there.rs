@@ -49,11 +49,16 @@ fn least(begun: Quantity, facts: &[Fact], days: &BTreeSet<Day>) -> Result<BTreeM
     Ok(found)
 }
 
-/// What a change leaves missing: judged on every day from one on, against what there was without it.
-pub fn first_shortage(begun: Quantity, before: &[Fact], after: &[Fact], from: Day) -> Result<Option<Short>, TooLarge> {
+/// What there was on some evening, and what came of it since.
+pub type Since<'f> = (Quantity, &'f [Fact]);
+
+/// What a change leaves missing: judged on every day from one on, against what there was without it. Both may be known from
+/// another evening on, before that day.
+pub fn first_shortage(before: Since<'_>, after: Since<'_>, from: Day) -> Result<Option<Short>, TooLarge> {
+    let ((begun, before), (begun_after, after)) = (before, after);
     let mut days: BTreeSet<Day> = before.iter().chain(after).map(|fact| fact.day).collect();
     days.extend(before.iter().chain(after).filter_map(|fact| fact.cancelled));
-    let (was, is) = (least(begun, before, &days)?, least(begun, after, &days)?);
+    let (was, is) = (least(begun, before, &days)?, least(begun_after, after, &days)?);
     let last = days.last().copied();
     let is = is.into_iter().filter(|(day, _)| !sown(Fault::ShortageJudgedAtTheEnd) || Some(*day) == last);
     let short = is.filter(|(day, there)| *day >= from && there.is_negative());
