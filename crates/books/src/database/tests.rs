@@ -20,6 +20,7 @@ mod log;
 #[allow(dead_code, reason = "other suites use more of it")]
 #[path = "../../../../tests/harness/process.rs"]
 mod process;
+mod refused;
 
 pub const PATIENCE: Patience = {
     const LONG: Duration = Duration::from_secs(30);

@@ -17,12 +17,12 @@ use uuid::Uuid;
 /// the second that it may.
 const ON_AND_ON: usize = 50_000_000;
 
-fn lanes(database: &Database) -> Arc<Lanes<bool>> {
+pub(super) fn lanes(database: &Database) -> Arc<Lanes<bool>> {
     let seals = Seals::of(&Keys::of(b"a master key of a test")).unwrap();
     Arc::new(Lanes::new(database.clone(), seals, 64, Shelf::within(1 << 20)))
 }
 
-fn order(company: Option<BusinessId>, (manner, keep): (Manner, Keep), work: Work<bool>) -> Order<bool> {
+pub(super) fn order(company: Option<BusinessId>, (manner, keep): (Manner, Keep), work: Work<bool>) -> Order<bool> {
     Order { company, who: None, manner, keep, work, stands: Stands::default() }
 }
 
@@ -52,7 +52,7 @@ fn dear(runs: &Arc<AtomicUsize>, answered: &Arc<AtomicBool>) -> Work<bool> {
 }
 
 /// Something that is over when it is told so, and at once where it is run again.
-fn waiting_for(begun: &Arc<Notify>, go: &Arc<Notify>) -> Work<bool> {
+pub(super) fn waiting_for(begun: &Arc<Notify>, go: &Arc<Notify>) -> Work<bool> {
     let (begun, go, runs) = (begun.clone(), go.clone(), Arc::new(AtomicUsize::new(0)));
     Arc::new(move |_, _| {
         let (begun, go, runs) = (begun.clone(), go.clone(), runs.clone());

@@ -2,22 +2,14 @@
 #![cfg(test)]
 
 use super::*;
-use crate::audit::{AuditAction, Change, Origin};
 use crate::client::Client;
-use crate::clock::Clock;
 use crate::database::lane::{Keep, Lanes, Manner, Order, Stands, Work};
 use crate::error::{Error, Unavailable};
-use crate::ids::{BusinessId, RecordId};
 use crate::keys::Keys;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
-use ::schema::key::ResourceKey;
-use ::schema::tables::audit_log;
-use answers::Ask;
-use sea_orm::{ColumnTrait, QueryFilter};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use uuid::Uuid;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// As many questions as whoever leaves would ask.
 const ALL: usize = 100;
@@ -67,69 +59,6 @@ async fn nobody_is_kept_waiting(database: Database) {
     }
     lanes.close().await;
     database.close().await;
-}
-
-/// A command that plans a note in the log of a company and has it written, and then is refused or not.
-fn noting(company: BusinessId, is_refused: bool) -> Work<usize> {
-    static NOTED: AtomicU64 = AtomicU64::new(1);
-    let next = || RecordId(Uuid::from_u128(NOTED.fetch_add(1, Ordering::SeqCst).into()));
-    Arc::new(move |session, desk| {
-        Box::pin(async move {
-            let change = Change {
-                action: AuditAction::Created,
-                resource: ResourceKey::Parties,
-                id: next(),
-                version_from: None,
-                version_to: None,
-                before: None,
-                after: Some("{}".into()),
-                note: None,
-            };
-            desk.record(company, next(), Clock::system().now(), &Origin::default(), change)?;
-            desk.flush(session).await?;
-            if is_refused { Err(Error::NotFound) } else { Ok(0) }
-        })
-    })
-}
-
-async fn what_is_refused_is_in_nobodys_books(database: Database) {
-    const TURNS: usize = 20;
-    let seals = Seals::of(&Keys::of(b"a master key of a test")).unwrap();
-    let lanes = Arc::new(Lanes::new(database.clone(), seals, 64, Shelf::within(1 << 20)));
-    let company = BusinessId(Uuid::from_u128(1));
-    let founded: Work<usize> = Arc::new(move |session, desk| {
-        Box::pin(async move {
-            desk.found(session, company).await?;
-            Ok(0)
-        })
-    });
-    lanes.run(order(Manner::Direct, Keep::Effects, founded)).await.unwrap();
-    let planned = |is_refused, keep| Order {
-        company: Some(company),
-        ..order(Manner::Planned, keep, noting(company, is_refused))
-    };
-    for _ in 0..TURNS {
-        let refused = lanes.run(planned(true, Keep::Effects));
-        let rehearsed = lanes.run(planned(false, Keep::Nothing));
-        let done = lanes.run(planned(false, Keep::Effects));
-        let (refused, rehearsed, done) = tokio::join!(refused, rehearsed, done);
-        assert!(matches!(refused, Err(Error::NotFound)), "{refused:?}");
-        assert!(rehearsed.is_ok() && done.is_ok(), "{rehearsed:?} {done:?}");
-    }
-    let now = database.snapshot().await.unwrap();
-    let kept = audit_log::Entity::find().filter(audit_log::Column::BusinessId.eq(company)).models(&now).await.unwrap();
-    assert_eq!(kept.len(), TURNS, "what was done, and nothing that was refused or only rehearsed");
-    drop(now);
-    lanes.close().await;
-    database.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_was_planned_and_refused_leaves_nothing() {
-    let place = Place::new("refused");
-    let database = place.open(Purpose::Serving).await.unwrap();
-    database.migrate(&|_| String::new()).await.unwrap();
-    what_is_refused_is_in_nobodys_books(database).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
