@@ -422,6 +422,26 @@ fn certificates(name: &str) -> [String; 3] {
     [root.pem(), server.pem(), key.serialize_pem()]
 }
 
+/// Has a server speak TLS by a certificate and its key.
+async fn secured(plain: &Link, certificate: &str, key: &str) {
+    // The server reads a key only if it is its own and nobody else's. Where we are root it runs as somebody else.
+    std::fs::set_permissions(key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let _ours_already = std::process::Command::new("chown").args(["postgres", key]).output();
+    for (setting, value) in [("ssl_cert_file", certificate), ("ssl_key_file", key), ("ssl", "on")] {
+        plain.batch(format!("ALTER SYSTEM SET {setting} = '{value}'")).await.unwrap();
+    }
+    plain.batch("SELECT pg_reload_conf()").await.unwrap();
+}
+
+/// Whether TLS is spoken with a server, where it can be spoken with.
+async fn speaks(url: String) -> Result<bool, Fault> {
+    let target = Target::of(&url, PATIENCE)?;
+    let link = Link::open(&target, PATIENCE.writer).await?;
+    let secure = number(&link, "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl").await;
+    link.close().await;
+    Ok(secure == 1)
+}
+
 #[tokio::test]
 async fn tls_is_spoken_and_verified_as_libpq_does() {
     let Some(cluster) = postgres::Cluster::start() else { return };
@@ -435,37 +455,57 @@ async fn tls_is_spoken_and_verified_as_libpq_does() {
         path
     };
     let (root, stranger) = (file("root.pem", &root), file("stranger.pem", &stranger));
-    let (certificate, key) = (file("certificate.pem", &certificate), file("key.pem", &key));
-    // The server reads a key only if it is its own and nobody else's. Where we are root it runs as somebody else.
-    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let _ours_already = std::process::Command::new("chown").args(["postgres", &key]).output();
-    for (setting, value) in [("ssl_cert_file", &certificate), ("ssl_key_file", &key), ("ssl", &"on".to_owned())] {
-        plain.batch(format!("ALTER SYSTEM SET {setting} = '{value}'")).await.unwrap();
-    }
-    plain.batch("SELECT pg_reload_conf()").await.unwrap();
+    secured(&plain, &file("certificate.pem", &certificate), &file("key.pem", &key)).await;
     let named = direct.replace("127.0.0.1", "localhost");
-    let secure = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
-    let speaks = async |url: String| {
-        let target = Target::of(&url, PATIENCE)?;
-        let link = Link::open(&target, PATIENCE.writer).await?;
-        let secure = number(&link, secure).await;
-        link.close().await;
-        Ok::<i64, Fault>(secure)
-    };
     while speaks(format!("{direct}?sslmode=require")).await.is_err() {}
     for (place, how, expected) in [
-        (&direct, "sslmode=disable".to_owned(), Some(0)),
-        (&direct, "sslmode=prefer".into(), Some(1)),
+        (&direct, "sslmode=disable".to_owned(), Some(false)),
+        (&direct, "sslmode=prefer".into(), Some(true)),
         // Nobody says who signed it, and nobody is asked.
-        (&direct, "sslmode=require".into(), Some(1)),
+        (&direct, "sslmode=require".into(), Some(true)),
         (&direct, format!("sslmode=require&sslrootcert={stranger}"), None),
-        (&direct, format!("sslmode=verify-ca&sslrootcert={root}"), Some(1)),
+        (&direct, format!("sslmode=verify-ca&sslrootcert={root}"), Some(true)),
         (&direct, format!("sslmode=verify-ca&sslrootcert={stranger}"), None),
         (&direct, format!("sslmode=verify-full&sslrootcert={root}"), None),
-        (&named, format!("sslmode=verify-full&sslrootcert={root}"), Some(1)),
+        (&named, format!("sslmode=verify-full&sslrootcert={root}"), Some(true)),
         (&named, format!("sslmode=verify-full&sslrootcert={stranger}"), None),
     ] {
         assert_eq!(speaks(format!("{place}?{how}")).await.ok(), expected, "{how}");
+    }
+    plain.close().await;
+}
+
+/// As Citus makes one for itself, and whoever follows PostgreSQL's own manual in the short way.
+#[tokio::test]
+async fn a_certificate_of_version_1_serves_where_nothing_is_verified() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let direct = cluster.fresh_database();
+    let plain = link(&format!("{direct}?sslmode=disable")).await;
+    let folder = process::fresh_folder("version-1");
+    let [key, asked, certificate] =
+        ["key.pem", "asked.pem", "certificate.pem"].map(|name| folder.join(name).display().to_string());
+    let curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost"];
+    let asking = [&["req", "-new", "-keyout", &key, "-out", &asked], &curve[..]].concat();
+    for words in [&asking[..], &["x509", "-req", "-in", &asked, "-signkey", &key, "-out", &certificate]] {
+        let made = std::process::Command::new("openssl").args(words).output().expect("openssl");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+    let shown = std::process::Command::new("openssl").args(["x509", "-in", &certificate, "-noout", "-text"]).output();
+    let shown = String::from_utf8_lossy(&shown.unwrap().stdout).into_owned();
+    assert!(shown.contains("Version: 1 "), "{shown}");
+    secured(&plain, &certificate, &key).await;
+    for latest in ["TLSv1.3", "TLSv1.2"] {
+        plain.batch(format!("ALTER SYSTEM SET ssl_max_protocol_version = '{latest}'")).await.unwrap();
+        plain.batch("SELECT pg_reload_conf()").await.unwrap();
+        let spoken = format!("SELECT (current_setting('ssl_max_protocol_version') = '{latest}')::int::int8 AS n");
+        while number(&plain, &spoken).await != 1 {}
+        for (how, expected) in [
+            ("sslmode=prefer".to_owned(), Some(true)),
+            ("sslmode=require".into(), Some(true)),
+            (format!("sslmode=verify-ca&sslrootcert={certificate}"), None),
+        ] {
+            assert_eq!(speaks(format!("{direct}?{how}")).await.ok(), expected, "{latest} {how}");
+        }
     }
     plain.close().await;
 }
