@@ -14,6 +14,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
@@ -50,16 +51,62 @@ pub(crate) async fn serve<F>(
         let answer = answer.clone();
         supervise::once("an answer aside", async move {
             let _place = place;
-            let service = service_fn(|request: hyper::Request<Incoming>| {
-                let nobody = Arc::new(Guest::new(0, Weak::new()));
-                let answered = answer(request.map(|incoming| timed(incoming, PACE, &nobody)));
-                async move { Ok::<_, Infallible>(answered.await) }
-            });
-            let mut http = http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(STAY).max_buf_size(16 * 1024);
-            let spoken = http.serve_connection(TokioIo::new(tcp), service);
-            // Who stays for longer comes again.
-            let _ended = tokio::time::timeout(STAY, spoken).await;
+            speak(tcp, answer).await;
         });
+    }
+}
+
+/// Answers one who came, as long as they may stay.
+async fn speak<F>(stream: impl AsyncRead + AsyncWrite + Unpin, answer: impl Fn(Request) -> F)
+where
+    F: Future<Output = Response>,
+{
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        let nobody = Arc::new(Guest::new(0, Weak::new()));
+        let answered = answer(request.map(|incoming| timed(incoming, PACE, &nobody)));
+        async move { Ok::<_, Infallible>(answered.await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(STAY).max_buf_size(16 * 1024);
+    let mut spoken = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    if tokio::time::timeout(STAY, spoken.as_mut()).await.is_err() {
+        // Who stays for longer has their answer first, and comes again.
+        spoken.as_mut().graceful_shutdown();
+        let _ended = tokio::time::timeout(STAY, spoken).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Asks twice over one connection: at once, and after `later` for something that takes `long`.
+    async fn second_answer(later: Duration, long: Duration) -> String {
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let answer = move |_| async move {
+            tokio::time::sleep(long).await;
+            Response::new("done".into())
+        };
+        let asking = async {
+            let mut read = [0; 1 << 10];
+            client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            let length = client.read(&mut read).await.unwrap();
+            assert!(read[..length].ends_with(b"done"));
+            tokio::time::sleep(later).await;
+            client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+            let length = client.read(&mut read).await.unwrap();
+            String::from_utf8_lossy(&read[..length]).into_owned()
+        };
+        tokio::join!(asking, speak(server, answer)).0
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_stays_too_long_has_their_answer_first() {
+        let long = Duration::from_secs(20);
+        let stays = second_answer(Duration::from_mins(1), long).await;
+        assert!(stays.ends_with("done") && !stays.contains("connection: close"), "{stays}");
+        let goes = second_answer(STAY.saturating_sub(long * 3 / 2), long).await;
+        assert!(goes.ends_with("done") && goes.contains("connection: close"), "{goes}");
     }
 }
