@@ -280,9 +280,13 @@ fn copy_journal(server: &Server, reference: &str, copies: usize) {
         name => format!("d.{name}"),
     };
     let values: Vec<String> = names.iter().map(value).collect();
+    let numbered = if server.engine == Engine::Sqlite {
+        format!("(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) SELECT i FROM n)")
+    } else {
+        format!("generate_series(1, {copies})")
+    };
     let statement = format!(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) INSERT INTO documents ({}) \
-         SELECT {} FROM documents d, n WHERE d.reference = '{reference}'",
+        "INSERT INTO documents ({}) SELECT {} FROM documents d, {numbered} n WHERE d.reference = '{reference}'",
         names.join(", "),
         values.join(", ")
     );

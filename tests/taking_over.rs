@@ -192,6 +192,11 @@ fn what_was_acknowledged_is_there_once_whoever_ends_or_hangs() {
     assert_ne!(layout.leader(), second);
     books.through(|| ask(&["wake", &second]));
 
+    // Of three etcds the one that leads the others ends, and the lead of the database stays where it is.
+    let third = layout.leader();
+    books.through(|| ask(&["kill", "etcd-leader"]));
+    assert_eq!(layout.leader(), third);
+
     // A process of Duet ends; the other is asked.
     books.through(|| ask(&["kill", "duet1"]));
 
