@@ -72,6 +72,8 @@ struct Open {
 const HOLD: Duration = Duration::from_secs(10);
 /// How often whoever waits looks whether it is over.
 const LOOK: Duration = Duration::from_millis(25);
+/// So long a newcomer waits for a place where all are in use.
+const MOMENT: Duration = Duration::from_secs(1);
 /// Requests that began before a tenant leaves may take so long.
 const LAST: Duration = Duration::from_secs(5);
 /// Whoever could not be opened is not tried again before this.
@@ -349,6 +351,7 @@ impl Tenants {
             Room(Vec<Instant>),
         }
         let (host, most) = (tenant.host.as_str(), settings.cloud.most_open);
+        let end = Instant::now() + MOMENT;
         loop {
             let next = {
                 let mut places = self.places();
@@ -378,8 +381,12 @@ impl Tenants {
                     // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker
                     // to take the places, and then there are others to leave.
                     let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-                    let Some(eldest) = eldest else { return Err(BUSY.into()) };
-                    self.close(|used| used <= eldest).await;
+                    match eldest {
+                        Some(eldest) => self.close(|used| used <= eldest).await,
+                        // Who has just been answered is let go a moment later.
+                        None if Instant::now() < end => tokio::time::sleep(LOOK).await,
+                        None => return Err(BUSY.into()),
+                    }
                 }
             }
         }
