@@ -141,10 +141,9 @@ async fn a_rehearsal_ends(database: &Database) {
     lanes.close().await;
 }
 
-/// Whether a lane that rehearsed in the books of one company still remembers those of another.
-async fn books_of_others_stay(database: &Database) {
-    let lanes = lanes(database);
-    let [own, other] = [1, 2].map(|number| BusinessId(Uuid::from_u128(number)));
+/// Founded in the books of a lane.
+pub(super) async fn two_companies(lanes: &Lanes<bool>) -> [BusinessId; 2] {
+    let companies @ [own, other] = [1, 2].map(|number| BusinessId(Uuid::from_u128(number)));
     let founded: Work<bool> = Arc::new(move |session, desk| {
         Box::pin(async move {
             desk.found(session, own).await?;
@@ -153,6 +152,13 @@ async fn books_of_others_stay(database: &Database) {
         })
     });
     lanes.run(order(None, (Manner::Direct, Keep::Effects), founded)).await.unwrap();
+    companies
+}
+
+/// Whether a lane that rehearsed in the books of one company still remembers those of another.
+async fn books_of_others_stay(database: &Database) {
+    let lanes = lanes(database);
+    let [own, other] = two_companies(&lanes).await;
     let seen = Arc::new(AtomicBool::new(false));
     let refused: Work<bool> = Arc::new(|_, _| Box::pin(async { Err(Error::NotFound) }));
     let nothing: Work<bool> = Arc::new(|_, _| Box::pin(async { Ok(true) }));

@@ -1,7 +1,7 @@
 //! What is refused, or only rehearsed, is in nobody's books: not even where some of it was written, and a neighbour's is kept.
 #![cfg(test)]
 
-use super::aside::{lanes, order, waiting_for};
+use super::aside::{lanes, order, two_companies, waiting_for};
 use super::*;
 use crate::audit::{AuditAction, Change, Origin};
 use crate::clock::Clock;
@@ -45,16 +45,8 @@ async fn leaves_nothing(database: Database) {
     const TURNS: usize = 3;
     const REFUSED: (bool, Keep) = (true, Keep::Effects);
     const REHEARSED: (bool, Keep) = (false, Keep::Nothing);
-    let [own, other] = [1, 2].map(|number| BusinessId(Uuid::from_u128(number)));
     let lanes = lanes(&database);
-    let founded: Work<bool> = Arc::new(move |session, desk| {
-        Box::pin(async move {
-            desk.found(session, own).await?;
-            desk.found(session, other).await?;
-            Ok(true)
-        })
-    });
-    lanes.run(order(None, (Manner::Direct, Keep::Effects), founded)).await.unwrap();
+    let [own, other] = two_companies(&lanes).await;
     // Two of one company may fall over each other, and then all of the batch runs apart: so each by itself as well.
     let kinds: [&[(bool, Keep)]; TURNS] = [&[REFUSED], &[REHEARSED], &[REFUSED, REHEARSED]];
     for undone in kinds {
