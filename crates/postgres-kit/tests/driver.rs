@@ -475,7 +475,7 @@ async fn tls_is_spoken_and_verified_as_libpq_does() {
     plain.close().await;
 }
 
-/// As Citus makes one for itself, and whoever follows PostgreSQL's own manual in the short way.
+/// As Citus makes one for itself.
 #[tokio::test]
 async fn a_certificate_of_version_1_serves_where_nothing_is_verified() {
     let Some(cluster) = postgres::Cluster::start() else { return };
