@@ -286,6 +286,11 @@ fn who_signs_out_leaves_no_draft() {
     browser.fill("[name=url]", "https://user:secret@example.test/");
     desk.go("");
     assert_eq!(kept(&desk).as_array().unwrap().len(), 1, "secrets are kept nowhere: {}", kept(&desk));
+    // As on a slow machine: the menu opens a while after the click was answered.
+    browser.run(
+        "const menu = document.querySelector('details.menu'); menu.addEventListener('click', (event) => \
+         { event.preventDefault(); setTimeout(() => (menu.open = true), 200); }, { once: true })",
+    );
     desk.press("summary[aria-label='Your account']");
     desk.press("#sign-out");
     browser.wait("document.querySelector('#sign-in')");

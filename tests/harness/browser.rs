@@ -97,13 +97,16 @@ impl Browser {
         id.expect("an element").to_owned()
     }
 
-    /// Does something with an element. One that was drawn anew meanwhile is looked for again: nothing was done yet.
+    /// Does something with an element. One that was drawn anew meanwhile is looked for again, and one that is not to be
+    /// seen yet is waited for, as a person would: the driver answers a click before the page did what it asks for (a menu
+    /// opens). Nothing was done in either case.
     fn with_element(&self, css: &str, what: &str, body: &Value) {
-        eventually(css, || {
+        eventually(&format!("{what} {css}"), || {
             let element = self.element(css);
             let answer = self.send("POST", &format!("/element/{element}/{what}"), Some(body.clone()));
-            let is_gone = answer.text.contains("stale element reference");
-            assert!(answer.status == 200 || is_gone, "{what} {css}: {}", answer.text);
+            let not_yet =
+                ["stale element reference", "element not interactable"].iter().any(|one| answer.text.contains(one));
+            assert!(answer.status == 200 || not_yet, "{what} {css}: {}", answer.text);
             (answer.status == 200).then_some(())
         });
     }
