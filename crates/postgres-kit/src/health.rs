@@ -77,8 +77,8 @@ struct Commits {
     count: u64,
     /// When those that are under way began.
     under_way: BTreeMap<u64, Instant>,
-    /// Since when the server itself says that some wait for a standby.
-    waiting: Option<Instant>,
+    /// Whether the server itself said, when it was last looked at, that one of them waits for a standby for so long.
+    waits: bool,
 }
 
 /// A commit under way.
@@ -127,7 +127,7 @@ impl Health {
         let slow = |since: &Instant| since.elapsed() >= SLOW_COMMIT;
         let commits = self.commits();
         // Only the server itself knows what a commit waits for. Who has had no word of it since cannot tell.
-        if commits.waiting.as_ref().is_some_and(slow) {
+        if commits.waits {
             return Standing::CommitsWait;
         }
         match commits.under_way.values().min() {
@@ -167,7 +167,7 @@ impl Health {
     /// An error at once where no write can come to its end.
     pub fn check_writable(&self) -> Result<(), Fault> {
         self.check()?;
-        if self.commits().waiting.is_some_and(|since| since.elapsed() >= SLOW_COMMIT) {
+        if self.commits().waits {
             return Err(Fault::away("commits wait for a standby of the database"));
         }
         Ok(())
@@ -228,10 +228,8 @@ impl Health {
         }
     }
 
-    fn is_here(&self, waiting: bool) {
-        let mut commits = self.commits();
-        commits.waiting = if waiting { commits.waiting.or_else(|| Some(Instant::now())) } else { None };
-        drop(commits);
+    fn is_here(&self, waits: bool) {
+        self.commits().waits = waits;
         let told = self.away.send_if_modified(|away| away.take().is_some());
         if told {
             match &self.role {
@@ -266,8 +264,8 @@ impl Health {
                 look(&mut link, (&target, &self.role)).await
             };
             match looked {
-                Ok(waiting) => {
-                    self.is_here(waiting);
+                Ok(waits) => {
+                    self.is_here(waits);
                     self.hear();
                     pause = AGAIN.0;
                     sleep(BREATH).await;
@@ -285,33 +283,35 @@ impl Health {
     }
 }
 
-/// What is asked of a database to know that it serves: whether it takes writes, and whether commits of ours wait.
-const GLANCED: &str = "SELECT current_setting('transaction_read_only') = 'on' AS reads_only, EXISTS (SELECT 1 FROM \
-                       pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep') AS waiting";
+/// What is asked of a database to know that it serves: whether it takes writes, and for how long the eldest commit of ours
+/// that waits for a standby does so. That some wait says nothing: where many write, one always does, each for a moment.
+const GLANCED: &str = "SELECT current_setting('transaction_read_only') = 'on' AS reads_only, COALESCE((SELECT \
+                       CAST(1000 * MAX(EXTRACT(EPOCH FROM clock_timestamp() - query_start)) AS bigint) FROM \
+                       pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'), 0) AS waited";
 
-/// Whether commits wait for a standby. A connection that fails may be alone in that, so another one is asked.
+/// Whether a commit waits for a standby for too long. A connection that fails may be alone in that, so another one is asked.
 async fn look(link: &mut Option<Link>, (target, role): (&Target, &Role)) -> Result<bool, Fault> {
     if let Some(known) = link.take()
-        && let Ok(waiting) = glance(&known, role).await
+        && let Ok(waits) = glance(&known, role).await
     {
         *link = Some(known);
-        return Ok(waiting);
+        return Ok(waits);
     }
     let fresh = async {
         let fresh = Link::open(target, GLANCE).await?;
-        let waiting = glance(&fresh, role).await?;
-        Ok((fresh, waiting))
+        let waits = glance(&fresh, role).await?;
+        Ok((fresh, waits))
     };
     let fresh = timeout(GLANCE.min(target.patience.connect) * u32::try_from(target.hosts.len()).unwrap_or(1), fresh);
-    let (fresh, waiting) = fresh.await.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))?;
+    let (fresh, waits) = fresh.await.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))?;
     *link = Some(fresh);
-    Ok(waiting)
+    Ok(waits)
 }
 
 answers::of_row! {
     struct Glanced {
         reads_only: bool,
-        waiting: bool,
+        waited: i64,
     }
 }
 
@@ -325,5 +325,5 @@ async fn glance(link: &Link, role: &Role) -> Result<bool, Fault> {
     if glanced.reads_only && matches!(role, Role::Database) {
         return Err(Fault::away("the database takes no writes: it is a standby, or is set to read only"));
     }
-    Ok(glanced.waiting)
+    Ok(u64::try_from(glanced.waited).is_ok_and(|waited| Duration::from_millis(waited) >= SLOW_COMMIT))
 }
