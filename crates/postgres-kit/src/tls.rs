@@ -6,10 +6,13 @@ use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::{Decode, Encode};
+use x509_cert::{Certificate, Version};
 
 /// What is verified of the server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,14 +74,37 @@ struct Judge {
 }
 
 impl Judge {
-    /// A certificate of version 1, as Citus makes one for itself, cannot be read here. Where nothing is verified of it, its
-    /// key says of nobody who they are, and what is signed by it no more.
-    fn judged(&self, signature: Result<HandshakeSignatureValid, Error>) -> Result<HandshakeSignatureValid, Error> {
-        match signature {
-            Err(Error::InvalidCertificate(CertificateError::Other(_))) if self.chain.is_none() => {
-                Ok(HandshakeSignatureValid::assertion())
-            }
-            other => other,
+    /// Whether who speaks has the key of their certificate. rustls reads no certificate of version 1, as Citus makes one for
+    /// itself: where nothing else is verified, the key is taken from it here. What a password is bound to (`channel_binding`)
+    /// is this certificate, so nobody else may show it.
+    fn judged(
+        &self,
+        (message, certificate, signed): (&[u8], &CertificateDer<'_>, &DigitallySignedStruct),
+        judgement: Result<HandshakeSignatureValid, Error>,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        match judgement {
+            Err(Error::InvalidCertificate(CertificateError::Other(_))) if self.chain.is_none() => {}
+            other => return other,
+        }
+        let bad = |why: CertificateError| Error::InvalidCertificate(why);
+        let read = Certificate::from_der(certificate).map_err(|_| bad(CertificateError::BadEncoding))?;
+        if read.tbs_certificate.version != Version::V1 {
+            return judgement;
+        }
+        let key = read.tbs_certificate.subject_public_key_info;
+        let kind = key.algorithm.to_der().map_err(|_| bad(CertificateError::BadEncoding))?;
+        let kind = AnyRef::from_der(&kind).map_err(|_| bad(CertificateError::BadEncoding))?.value();
+        let known = &self.provider.signature_verification_algorithms.mapping;
+        let mut algorithms =
+            known.iter().filter(|(scheme, _)| *scheme == signed.scheme).flat_map(|(_, some)| some.iter().copied());
+        let is_signed = |one: &'static dyn SignatureVerificationAlgorithm| {
+            let bits = key.subject_public_key.raw_bytes();
+            one.public_key_alg_id().as_ref() == kind && one.verify_signature(bits, message, signed.signature()).is_ok()
+        };
+        if algorithms.any(is_signed) {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(bad(CertificateError::BadSignature))
         }
     }
 }
@@ -108,12 +134,8 @@ impl ServerCertVerifier for Judge {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.judged(verify_tls12_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        ))
+        let known = &self.provider.signature_verification_algorithms;
+        self.judged((message, certificate, signed), verify_tls12_signature(message, certificate, signed, known))
     }
 
     fn verify_tls13_signature(
@@ -122,12 +144,8 @@ impl ServerCertVerifier for Judge {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.judged(verify_tls13_signature(
-            message,
-            certificate,
-            signed,
-            &self.provider.signature_verification_algorithms,
-        ))
+        let known = &self.provider.signature_verification_algorithms;
+        self.judged((message, certificate, signed), verify_tls13_signature(message, certificate, signed, known))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

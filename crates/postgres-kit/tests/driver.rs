@@ -14,7 +14,10 @@ mod wire;
 
 use postgres_kit::{Begin, Committed, Fault, Leg, Link, Patience, Rows, Server, Standing, Target};
 use sea_orm::{ConnectionTrait, DbBackend, Statement, Value};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio_rustls::rustls::{self, pki_types::pem::PemObject};
 use wire::Wire;
 
 const PATIENCE: Patience =
@@ -405,6 +408,54 @@ async fn a_commit_that_hangs_is_told_by_what_it_hangs_on() {
     other.close().await;
 }
 
+/// Where many write, one always waits for the standby; none of them for long.
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_that_take_turns_in_waiting_for_a_standby_are_no_fault() {
+    let Some(cluster) = postgres::Cluster::start() else { return };
+    let url = cluster.fresh_database();
+    let other = link(&url).await;
+    other.batch("CREATE TABLE kept (number int8)").await.unwrap();
+    let standby = cluster.standby();
+    let behind = link(&standby.has(&url)).await;
+    // Each commit waits until the standby shows it, which it does some time later.
+    behind.batch("ALTER SYSTEM SET recovery_min_apply_delay = 300").await.unwrap();
+    behind.batch("SELECT pg_reload_conf()").await.unwrap();
+    for setting in ["synchronous_standby_names = '*'", "synchronous_commit = 'remote_apply'"] {
+        other.batch(format!("ALTER SYSTEM SET {setting}")).await.unwrap();
+    }
+    other.batch("SELECT pg_reload_conf()").await.unwrap();
+    while number(&other, "SELECT count(*) FROM pg_settings WHERE setting = 'remote_apply'").await == 0 {}
+    let server = server(&format!("{url}?options=-c%20synchronous_commit%3Dremote_apply"), 4).await;
+    let writer = async |first: u64| {
+        tokio::time::sleep(Duration::from_millis(first * 100)).await;
+        let mut longest = Duration::ZERO;
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_secs(4) {
+            let at = std::time::Instant::now();
+            let lease = server.writes.begin().await.expect("it takes writes");
+            lease.execute_unprepared("INSERT INTO kept VALUES (1)").await.unwrap();
+            assert!(matches!(lease.commit().await, Committed::Done));
+            longest = longest.max(at.elapsed());
+        }
+        longest
+    };
+    let seen = async {
+        let mut most = 0;
+        for _ in 0..35 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+            most = most.max(number(&other, waits).await);
+            assert_eq!(server.health().standing(), Standing::Here);
+        }
+        most
+    };
+    let (one, two, three, most) = tokio::join!(writer(0), writer(1), writer(2), seen);
+    assert!(most > 0 && one.min(two).min(three) > Duration::from_millis(100), "{most}: {one:?} {two:?} {three:?}");
+    server.close().await;
+    behind.close().await;
+    other.close().await;
+}
+
 fn address(url: &str) -> std::net::SocketAddr {
     let place = url.split_once('@').unwrap().1.split('/').next().unwrap();
     place.parse().unwrap()
@@ -508,6 +559,41 @@ async fn a_certificate_of_version_1_serves_where_nothing_is_verified() {
         }
     }
     plain.close().await;
+    // Whoever shows it has its key.
+    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
+        assert!(is_spoken_with(&certificate, &key, version).await);
+        let other = rcgen::KeyPair::generate().unwrap().serialize_pem();
+        let stranger = folder.join("stranger.pem");
+        std::fs::write(&stranger, other).unwrap();
+        assert!(!is_spoken_with(&certificate, &stranger.display().to_string(), version).await);
+    }
+}
+
+/// Whether TLS comes about with who shows a certificate and signs with a key, where nothing is verified.
+async fn is_spoken_with(certificate: &str, key: &str, version: &'static rustls::SupportedProtocolVersion) -> bool {
+    let chain = rustls::pki_types::CertificateDer::pem_file_iter(certificate).unwrap();
+    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_file(key).unwrap();
+    let key = rustls::crypto::ring::sign::any_supported_type(&key).unwrap();
+    let shown = rustls::sign::SingleCertAndKey::from(rustls::sign::CertifiedKey::new(chain, key));
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+    let config = config.with_protocol_versions(&[version]).unwrap().with_no_client_auth();
+    let config = config.with_cert_resolver(Arc::new(shown));
+    let door = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://one@{}/one?sslmode=require", door.local_addr().unwrap());
+    let serving = async {
+        let (mut stream, _) = door.accept().await.unwrap();
+        // The client asks whether TLS is spoken, and it is; after it nothing is said any more.
+        let mut asked = [0; 8];
+        stream.read_exact(&mut asked).await.unwrap();
+        stream.write_all(b"S").await.unwrap();
+        let mut spoken = tokio_rustls::TlsAcceptor::from(Arc::new(config)).accept(stream).await?;
+        // In 1.3 the server is done before the client has judged it.
+        spoken.read_exact(&mut asked).await
+    };
+    let (served, refused) = tokio::join!(serving, speaks(url));
+    assert!(refused.is_err());
+    served.is_ok()
 }
 
 /// Whoever configures the server, or writes the URL, cannot have acknowledged what is not kept.
