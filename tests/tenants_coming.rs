@@ -6,6 +6,7 @@ use crate::harness::server::authorised;
 use crate::harness::{Engine, Options, Request, Server};
 use serde_json::json;
 use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 const PASSWORD: &str = "the first user of a tenant";
 
@@ -47,6 +48,37 @@ fn whoever_asks_for_a_tenant_that_leaves_waits_for_it() {
             });
         }
     });
+}
+
+/// Who is served keeps the place; who comes meanwhile waits for it for a second, and then hears that all are in use.
+#[test]
+fn a_newcomer_waits_for_a_place_before_it_hears_that_there_is_none() {
+    let (server, tenants) = cloud(1, 2);
+    let (host, token) = &tenants[0];
+    let made = Request::new("POST", "/b/api/businesses").json(&json!({"name": "Held", "baseCurrency": "EUR"}));
+    let made = server.send(&authorised(made.header("Host", host), token)).expect(201).json();
+    let business = made["id"].as_str().expect("an identifier");
+    let of_company = |method: &str, path: &str| {
+        authorised(Request::new(method, path).header("Host", host).header("X-Business-Id", business), token)
+    };
+    let last = &server.send(&of_company("GET", "/b/api/events")).expect(200).json()["lastSequence"];
+    std::thread::scope(|scope| {
+        let held = scope.spawn(|| server.send(&of_company("GET", &format!("/b/api/events?after={last}&wait=55s"))));
+        for _ in 0..2 {
+            // Once the other one is there, the place is taken.
+            let (answer, took) = eventually("a refusal", || {
+                let begun = Instant::now();
+                let answer = server.send(&companies(&tenants[1]));
+                (answer.status != 200).then(|| (answer, begun.elapsed()))
+            });
+            assert_eq!(answer.status, 503, "{}", answer.text);
+            assert!(took >= Duration::from_secs(1), "{took:?}");
+        }
+        let party = json!({"name": "What it waits for", "isCustomer": true});
+        server.send(&of_company("POST", "/b/api/parties").json(&party)).expect(201);
+        held.join().expect("an answer").expect(200);
+    });
+    server.send(&companies(&tenants[1])).expect(200);
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub(crate) struct Tenants {
     known: Arc<Known>,
     _hearing: supervise::Kept,
     places: Arc<Mutex<Places>>,
+    /// Taken by the one who looks for a place where all are in use.
+    newcomers: tokio::sync::Mutex<()>,
 }
 
 /// Where each tenant stands, by its host. One that leaves is waited for: until it has let its books go nobody opens them.
@@ -144,7 +146,13 @@ impl Books {
                 let hears = known.clone();
                 let hearing = supervise::keep("what hears of tenants", move || hears.clone().hear());
                 let settings = Mutex::new(Arc::new(settings.clone()));
-                Ok(Self::Many(Tenants { settings, known, _hearing: hearing, places: Arc::default() }))
+                Ok(Self::Many(Tenants {
+                    settings,
+                    known,
+                    _hearing: hearing,
+                    places: Arc::default(),
+                    newcomers: tokio::sync::Mutex::default(),
+                }))
             }
         }
     }
@@ -351,7 +359,7 @@ impl Tenants {
             Room(Vec<Instant>),
         }
         let (host, most) = (tenant.host.as_str(), settings.cloud.most_open);
-        let end = Instant::now() + MOMENT;
+        let mut waits = None;
         loop {
             let next = {
                 let mut places = self.places();
@@ -383,9 +391,17 @@ impl Tenants {
                     let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
                     match eldest {
                         Some(eldest) => self.close(|used| used <= eldest).await,
-                        // Who has just been answered is let go a moment later.
-                        None if Instant::now() < end => tokio::time::sleep(LOOK).await,
-                        None => return Err(BUSY.into()),
+                        // Who has just been answered is let go a moment later. Of those who wait for that one looks, and the
+                        // next one once that one has a place: all of them at once would be in the way of those who are there.
+                        None => match &waits {
+                            None => {
+                                let end = Instant::now() + MOMENT;
+                                let turn = tokio::time::timeout_at(end, self.newcomers.lock()).await;
+                                waits = Some((end, turn));
+                            }
+                            Some((end, _turn)) if Instant::now() < *end => tokio::time::sleep(LOOK).await,
+                            Some(_) => return Err(BUSY.into()),
+                        },
                     }
                 }
             }
