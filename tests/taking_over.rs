@@ -71,12 +71,15 @@ impl Layout {
         serde_json::from_str(&self.ask(&["status", "--json"])).expect("JSON")
     }
 
+    /// The part of which this is said.
+    fn part(&self, said: &str, what: &str) -> Option<String> {
+        let status = self.status();
+        let mut parts = status["parts"].as_object().expect("parts").iter();
+        parts.find(|(_, part)| part[said] == what).map(|(name, _)| name.clone())
+    }
+
     fn leader(&self) -> String {
-        eventually("a leader", || {
-            let status = self.status();
-            let mut parts = status["parts"].as_object().expect("parts").iter();
-            parts.find(|(_, part)| part["role"] == "leader").map(|(name, _)| name.clone())
-        })
+        eventually("a leader", || self.part("role", "leader"))
     }
 }
 
@@ -192,10 +195,16 @@ fn what_was_acknowledged_is_there_once_whoever_ends_or_hangs() {
     assert_ne!(layout.leader(), second);
     books.through(|| ask(&["wake", &second]));
 
-    // Of three etcds the one that leads the others ends, and the lead of the database stays where it is.
+    // Of three etcds the one that leads the others ends, and the lead of the database stays where it is. What is left of
+    // them decides: by them it is handed over.
     let third = layout.leader();
-    books.through(|| ask(&["kill", "etcd-leader"]));
+    let killed = layout.ask(&["kill", "etcd-leader"]);
+    let leads = eventually("another etcd that leads", || layout.part("does", "leads"));
+    assert!(!killed.starts_with(&leads), "{killed} and {leads} leads");
     assert_eq!(layout.leader(), third);
+    ask(&["wait"]);
+    books.through(|| ask(&["switchover"]));
+    assert_ne!(layout.leader(), third);
 
     // A process of Duet ends; the other is asked.
     books.through(|| ask(&["kill", "duet1"]));
