@@ -47,8 +47,6 @@ pub(crate) struct Tenants {
     known: Arc<Known>,
     _hearing: supervise::Kept,
     places: Arc<Mutex<Places>>,
-    /// Taken by the one who looks for a place where all are in use.
-    newcomers: tokio::sync::Mutex<()>,
 }
 
 /// Where each tenant stands, by its host. One that leaves is waited for: until it has let its books go nobody opens them.
@@ -56,6 +54,8 @@ pub(crate) struct Tenants {
 struct Places {
     open: HashMap<String, Arc<Open>>,
     closing: HashMap<String, watch::Receiver<()>>,
+    /// When all were last found in use: whoever comes right after that need not look at each of them.
+    full: Option<Instant>,
 }
 
 /// A tenant that is open, or about to be.
@@ -146,13 +146,7 @@ impl Books {
                 let hears = known.clone();
                 let hearing = supervise::keep("what hears of tenants", move || hears.clone().hear());
                 let settings = Mutex::new(Arc::new(settings.clone()));
-                Ok(Self::Many(Tenants {
-                    settings,
-                    known,
-                    _hearing: hearing,
-                    places: Arc::default(),
-                    newcomers: tokio::sync::Mutex::default(),
-                }))
+                Ok(Self::Many(Tenants { settings, known, _hearing: hearing, places: Arc::default() }))
             }
         }
     }
@@ -357,9 +351,10 @@ impl Tenants {
         enum Next {
             Wait(watch::Receiver<()>),
             Room(Vec<Instant>),
+            Full,
         }
         let (host, most) = (tenant.host.as_str(), settings.cloud.most_open);
-        let mut waits = None;
+        let mut end = None;
         loop {
             let next = {
                 let mut places = self.places();
@@ -370,9 +365,14 @@ impl Tenants {
                     return Ok(found.clone());
                 } else if places.open.len() < most {
                     return Ok(places.open.entry(host.to_owned()).or_insert_with(|| Open::of(tenant)).clone());
+                } else if places.full.is_some_and(|at| at.elapsed() < LOOK) {
+                    Next::Full
                 } else {
                     let unused = places.open.values().filter(|one| is_idle(one));
-                    Next::Room(unused.map(|one| *one.used.lock().unwrap_or_else(PoisonError::into_inner)).collect())
+                    let used = |one: &Arc<Open>| *one.used.lock().unwrap_or_else(PoisonError::into_inner);
+                    let ages: Vec<Instant> = unused.map(used).collect();
+                    places.full = ages.is_empty().then(Instant::now);
+                    if ages.is_empty() { Next::Full } else { Next::Room(ages) }
                 }
             };
             match next {
@@ -388,21 +388,15 @@ impl Tenants {
                     ages.sort();
                     // A tenth at once, so that not every newcomer has to wait for a farewell. Another newcomer may be quicker
                     // to take the places, and then there are others to leave.
-                    let eldest = ages.get(ages.len().min(most.div_ceil(10)).saturating_sub(1)).copied();
-                    match eldest {
-                        Some(eldest) => self.close(|used| used <= eldest).await,
-                        // Who has just been answered is let go a moment later. Of those who wait for that one looks, and the
-                        // next one once that one has a place: all of them at once would be in the way of those who are there.
-                        None => match &waits {
-                            None => {
-                                let end = Instant::now() + MOMENT;
-                                let turn = tokio::time::timeout_at(end, self.newcomers.lock()).await;
-                                waits = Some((end, turn));
-                            }
-                            Some((end, _turn)) if Instant::now() < *end => tokio::time::sleep(LOOK).await,
-                            Some(_) => return Err(BUSY.into()),
-                        },
+                    let eldest = ages[ages.len().min(most.div_ceil(10).max(1)) - 1];
+                    self.close(|used| used <= eldest).await;
+                }
+                // Who has just been answered is let go a moment later.
+                Next::Full => {
+                    if Instant::now() >= *end.get_or_insert_with(|| Instant::now() + MOMENT) {
+                        return Err(BUSY.into());
                     }
+                    tokio::time::sleep(LOOK).await;
                 }
             }
         }

@@ -18,11 +18,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 /// As many as are answered at once; others wait.
 const AT_ONCE: usize = 8;
 /// As long as somebody may stay.
 const STAY: Duration = Duration::from_mins(5);
+/// As long as what somebody asked for may take once they stayed for so long.
+const LONGEST: Duration = Duration::from_hours(1);
 /// As fast as who has something to say says it.
 const PACE: Pace = Pace { idle: Duration::from_secs(10), slowest: 1 << 10 };
 
@@ -78,9 +81,15 @@ where
     http.timer(TokioTimer::new()).header_read_timeout(STAY).max_buf_size(16 * 1024);
     let mut spoken = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
     if tokio::time::timeout(STAY, spoken.as_mut()).await.is_err() {
-        // Who stays for longer has their answer first, however long it takes to be made, and comes again.
+        // Who stays for longer has their answer first, and as long again to read it, and comes again.
         spoken.as_mut().graceful_shutdown();
-        while tokio::time::timeout(STAY, spoken.as_mut()).await.is_err() && working.load(Ordering::Relaxed) {}
+        let end = Instant::now() + LONGEST;
+        loop {
+            let is_made = !working.load(Ordering::Relaxed) || Instant::now() >= end;
+            if tokio::time::timeout(STAY, spoken.as_mut()).await.is_ok() || is_made {
+                break;
+            }
+        }
     }
 }
 
