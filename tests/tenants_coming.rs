@@ -63,7 +63,10 @@ fn a_newcomer_waits_for_a_place_before_it_hears_that_there_is_none() {
     };
     let last = &server.send(&of_company("GET", "/b/api/events")).expect(200).json()["lastSequence"];
     std::thread::scope(|scope| {
-        let held = scope.spawn(|| server.send(&of_company("GET", &format!("/b/api/events?after={last}&wait=55s"))));
+        let held = scope.spawn(|| {
+            let waits = of_company("GET", &format!("/b/api/events?after={last}&wait=55s"));
+            eventually("a place", || Some(server.send(&waits)).filter(|answer| answer.status != 503))
+        });
         for _ in 0..2 {
             // Once the other one is there, the place is taken.
             let (answer, took) = eventually("a refusal", || {
@@ -78,7 +81,7 @@ fn a_newcomer_waits_for_a_place_before_it_hears_that_there_is_none() {
         server.send(&of_company("POST", "/b/api/parties").json(&party)).expect(201);
         held.join().expect("an answer").expect(200);
     });
-    server.send(&companies(&tenants[1])).expect(200);
+    eventually("the place", || (server.send(&companies(&tenants[1])).status == 200).then_some(()));
 }
 
 #[test]

@@ -77,7 +77,9 @@ struct Commits {
     count: u64,
     /// When those that are under way began.
     under_way: BTreeMap<u64, Instant>,
-    /// Whether the server itself said, when it was last looked at, that one of them waits for a standby for so long.
+    /// Which of them wait for a standby, as the server itself said when it was last looked at, and since when each was seen so.
+    waiting: BTreeMap<String, Instant>,
+    /// Whether one of these was seen for so long.
     waits: bool,
 }
 
@@ -228,8 +230,13 @@ impl Health {
         }
     }
 
-    fn is_here(&self, waits: bool) {
-        self.commits().waits = waits;
+    fn is_here(&self, waiting: &str) {
+        let mut commits = self.commits();
+        let (before, now) = (std::mem::take(&mut commits.waiting), Instant::now());
+        let since = |one: &str| (one.to_owned(), before.get(one).copied().unwrap_or(now));
+        commits.waiting = waiting.split_whitespace().map(since).collect();
+        commits.waits = commits.waiting.values().any(|since| now.duration_since(*since) >= SLOW_COMMIT);
+        drop(commits);
         let told = self.away.send_if_modified(|away| away.take().is_some());
         if told {
             match &self.role {
@@ -264,8 +271,8 @@ impl Health {
                 look(&mut link, (&target, &self.role)).await
             };
             match looked {
-                Ok(waits) => {
-                    self.is_here(waits);
+                Ok(waiting) => {
+                    self.is_here(&waiting);
                     self.hear();
                     pause = AGAIN.0;
                     sleep(BREATH).await;
@@ -283,47 +290,49 @@ impl Health {
     }
 }
 
-/// What is asked of a database to know that it serves: whether it takes writes, and for how long the eldest commit of ours
-/// that waits for a standby does so. That some wait says nothing: where many write, one always does, each for a moment.
+/// What is asked of a database to know that it serves: whether it takes writes, and which transactions of ours wait for a
+/// standby. That some do says nothing: where many write, one always does, each for a moment. Nor does it say anything when
+/// the statement began that commits.
 const GLANCED: &str = "SELECT current_setting('transaction_read_only') = 'on' AS reads_only, COALESCE((SELECT \
-                       CAST(1000 * MAX(EXTRACT(EPOCH FROM clock_timestamp() - query_start)) AS bigint) FROM \
-                       pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'), 0) AS waited";
+                       string_agg(COALESCE(CAST(backend_xid AS text), 'process-' || pid), ' ') FROM pg_stat_activity \
+                       WHERE datname = current_database() AND wait_event_type = 'IPC' AND wait_event = 'SyncRep'), '') \
+                       AS waiting";
 
-/// Whether a commit waits for a standby for too long. A connection that fails may be alone in that, so another one is asked.
-async fn look(link: &mut Option<Link>, (target, role): (&Target, &Role)) -> Result<bool, Fault> {
+/// Which commits wait for a standby. A connection that fails may be alone in that, so another one is asked.
+async fn look(link: &mut Option<Link>, (target, role): (&Target, &Role)) -> Result<String, Fault> {
     if let Some(known) = link.take()
-        && let Ok(waits) = glance(&known, role).await
+        && let Ok(waiting) = glance(&known, role).await
     {
         *link = Some(known);
-        return Ok(waits);
+        return Ok(waiting);
     }
     let fresh = async {
         let fresh = Link::open(target, GLANCE).await?;
-        let waits = glance(&fresh, role).await?;
-        Ok((fresh, waits))
+        let waiting = glance(&fresh, role).await?;
+        Ok((fresh, waiting))
     };
     let fresh = timeout(GLANCE.min(target.patience.connect) * u32::try_from(target.hosts.len()).unwrap_or(1), fresh);
-    let (fresh, waits) = fresh.await.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))?;
+    let (fresh, waiting) = fresh.await.unwrap_or_else(|_| Err(Fault::silent("the database does not answer")))?;
     *link = Some(fresh);
-    Ok(waits)
+    Ok(waiting)
 }
 
 answers::of_row! {
     struct Glanced {
         reads_only: bool,
-        waited: i64,
+        waiting: String,
     }
 }
 
-async fn glance(link: &Link, role: &Role) -> Result<bool, Fault> {
+async fn glance(link: &Link, role: &Role) -> Result<String, Fault> {
     if let Role::Replica(followed) = role {
-        return followed.glance(link).await.map(|()| false);
+        return followed.glance(link).await.map(|()| String::new());
     }
     let answer = link.query(Statement::from_string(DbBackend::Postgres, GLANCED)).await?;
     let found: Vec<Glanced> = answer.read().map_err(|error| Fault::ours(error.to_string()))?;
-    let glanced = found.first().ok_or_else(|| Fault::ours("the database answered nothing"))?;
+    let glanced = found.into_iter().next().ok_or_else(|| Fault::ours("the database answered nothing"))?;
     if glanced.reads_only && matches!(role, Role::Database) {
         return Err(Fault::away("the database takes no writes: it is a standby, or is set to read only"));
     }
-    Ok(u64::try_from(glanced.waited).is_ok_and(|waited| Duration::from_millis(waited) >= SLOW_COMMIT))
+    Ok(glanced.waiting)
 }
