@@ -6,8 +6,24 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// The server's first process, which ends at once when it is dropped, whoever is connected: else a test that failed in the
+/// middle would wait for its own connections.
+struct Postmaster {
+    _kept: Kept,
+    data: PathBuf,
+}
+
+impl Drop for Postmaster {
+    fn drop(&mut self) {
+        let file = std::fs::read_to_string(self.data.join("postmaster.pid")).unwrap_or_default();
+        if let Some(first) = file.lines().next() {
+            let _sent = Command::new("kill").args(["-INT", first]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
 pub struct Cluster {
-    _server: Kept,
+    _server: Postmaster,
     programs: PathBuf,
     data: PathBuf,
     port: u16,
@@ -59,6 +75,7 @@ fn serve(programs: PathBuf, data: PathBuf, port: u16) -> Cluster {
     let server = Kept::start(&unprivileged(), &postgres, |command| {
         command.current_dir(data.parent().expect("a folder")).stdout(Stdio::null()).stderr(Stdio::null());
     });
+    let server = Postmaster { _kept: server, data: data.clone() };
     let cluster = Cluster { _server: server, programs, data, port };
     eventually("PostgreSQL's start", || cluster.psql("SELECT 1").then_some(()));
     cluster
