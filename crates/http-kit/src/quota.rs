@@ -54,10 +54,15 @@ struct Stock {
     until: Instant,
     have: u64,
     beyond: u64,
+    /// All that was granted of this minute.
+    granted: u64,
 }
 
-/// Servers take a minute in so many parts: what one of them has not given away, no other can.
+/// Servers take a minute in so many parts at least: what one of them has not given away, no other can.
 const PARTS: u64 = 20;
+/// And so many requests at first, then as many again as they took already. What is left over is lost where the books are
+/// closed and opened again within the minute, which they may be many times where more tenants are used than may be open.
+const FIRST: u64 = 16;
 
 pub struct Quotas {
     /// Requests a minute; any number where it is 0.
@@ -177,7 +182,7 @@ impl Quotas {
         if let Some(quota) = self.of_stock(caller, limit, Instant::now()) {
             return quota;
         }
-        let share = together.take(caller, (limit / PARTS).max(1), limit).await;
+        let share = together.take(caller, self.wanted(caller, limit, Instant::now()), limit).await;
         let now = Instant::now();
         // Where nobody can say what is left, each server counts by itself.
         let Some(share) = share else { return self.take_at(caller, limit, now) };
@@ -186,14 +191,23 @@ impl Quotas {
         self.of_stock(caller, limit, now).unwrap_or(spent)
     }
 
+    /// How many requests are to be taken next of a caller's minute.
+    fn wanted(&self, caller: Uuid, limit: u64, now: Instant) -> u64 {
+        let stocks = self.stocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let granted = stocks.get(&caller).filter(|one| now < one.until).map_or(0, |one| one.granted);
+        granted.max(FIRST).min((limit / PARTS).max(1))
+    }
+
     /// Puts what was granted to what is there of the same minute.
     fn keep(&self, caller: Uuid, Share { granted, beyond, resets_in }: Share, now: Instant) {
         let mut stocks = self.stocks.lock().unwrap_or_else(PoisonError::into_inner);
         if stocks.len() >= MANY {
             stocks.retain(|_, one| now < one.until);
         }
-        let have = stocks.get(&caller).filter(|one| now < one.until).map_or(0, |one| one.have);
-        stocks.insert(caller, Stock { until: now + resets_in, have: have + granted, beyond });
+        let before = stocks.get(&caller).filter(|one| now < one.until);
+        let (have, all) = before.map_or((0, 0), |one| (one.have, one.granted));
+        let stock = Stock { until: now + resets_in, have: have + granted, beyond, granted: all + granted };
+        stocks.insert(caller, stock);
     }
 
     /// What this server has of the caller's minute; nothing where more may be taken of it.
@@ -266,6 +280,26 @@ mod tests {
         tokio::time::advance(WINDOW).await;
         let quota = servers[0].take(caller).await.unwrap();
         assert_eq!((quota.left, quota.resets_in), (Some(39), 60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn books_that_are_opened_again_and_again_use_up_no_minute() {
+        let (minute, caller) = (Arc::new(Minute(Mutex::new(0))), Uuid::from_u128(1));
+        for _ in 0..500 {
+            let opened = Quotas::new(30_000, 1).together(minute.clone());
+            for _ in 0..3 {
+                assert!(opened.take(caller).await.unwrap().left.is_some());
+            }
+        }
+        // And who asks much is seldom asked after.
+        let opened = Quotas::new(30_000, 1).together(minute.clone());
+        let mut taken = Vec::new();
+        for _ in 0..3_000 {
+            opened.take(caller).await.unwrap();
+            taken.push(*minute.0.lock().unwrap());
+        }
+        taken.dedup();
+        assert_eq!(taken.len(), 9);
     }
 
     #[test]
