@@ -178,8 +178,21 @@ enum Command {
     },
 }
 
-/// Takes away what was made, and says how many figures are not what they are to be.
-async fn told(place: &place::Place, figures: &Figures, done: Result<()>) -> Result<()> {
+/// Measures until it is done or somebody interrupts it, takes away what was made, and says how many figures are not what they
+/// are to be. What was seen until then is kept.
+async fn measured(
+    place: &place::Place,
+    json: Option<&std::path::Path>,
+    work: impl AsyncFnOnce(&mut Figures) -> Result<()>,
+) -> Result<()> {
+    let mut figures = Figures::begin();
+    let done = tokio::select! {
+        done = work(&mut figures) => done,
+        _interrupted = tokio::signal::ctrl_c() => Err("it was interrupted".into()),
+    };
+    if let Some(json) = json {
+        figures.keep(json)?;
+    }
     place.clear().await?;
     done?;
     match figures.missed() {
@@ -200,35 +213,23 @@ fn main() -> ExitCode {
     let outcome = runtime.block_on(async {
         match Cli::parse().command {
             Command::All { place, asking } => {
-                let mut figures = Figures::begin();
-                let done = all::run(&place, &asking, &mut figures).await;
-                figures.keep(&asking.json)?;
-                told(&place, &figures, done).await
+                let json = Some(asking.json.as_path());
+                measured(&place, json, async |figures| all::run(&place, &asking, figures).await).await
             }
             Command::Compare { place, turns, asking } => {
-                let mut figures = Figures::begin();
-                let done = compare::run(&place, &asking, &turns, &mut figures).await;
-                told(&place, &figures, done).await
+                measured(&place, None, async |figures| compare::run(&place, &asking, &turns, figures).await).await
             }
             Command::Posts { place, turns } => {
-                let mut figures = Figures::begin();
-                let done = posts::run(&place, &turns, &mut figures).await;
-                told(&place, &figures, done).await
+                measured(&place, None, async |figures| posts::run(&place, &turns, figures).await).await
             }
             Command::Far { place, turns } => {
-                let mut figures = Figures::begin();
-                let done = far::run(&place, &turns, &mut figures).await;
-                told(&place, &figures, done).await
+                measured(&place, None, async |figures| far::run(&place, &turns, figures).await).await
             }
             Command::Scale { place, size } => {
-                let mut figures = Figures::begin();
-                let done = scale::run(&place, &size, &mut figures).await;
-                told(&place, &figures, done).await
+                measured(&place, None, async |figures| scale::run(&place, &size, figures).await).await
             }
             Command::GivenUp { place, size } => {
-                let mut figures = Figures::begin();
-                let done = given_up::run(&place, &size, &mut figures).await;
-                told(&place, &figures, done).await
+                measured(&place, None, async |figures| given_up::run(&place, &size, figures).await).await
             }
             Command::Limit { store } => limit::serve(&store).await,
             Command::Journals { place, seconds, turns } => journals::run(&place, seconds, turns).await,
