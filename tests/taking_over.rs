@@ -198,7 +198,8 @@ fn what_was_acknowledged_is_there_once_whoever_ends_or_hangs() {
     // Of three etcds the one that leads the others ends, and the lead of the database stays where it is. What is left of
     // them decides: by them it is handed over.
     let third = layout.leader();
-    let killed = layout.ask(&["kill", "etcd-leader"]);
+    let mut killed = String::new();
+    books.through(|| killed = layout.ask(&["kill", "etcd-leader"]));
     let leads = eventually("another etcd that leads", || layout.part("does", "leads"));
     assert!(!killed.starts_with(&leads), "{killed} and {leads} leads");
     assert_eq!(layout.leader(), third);
