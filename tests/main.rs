@@ -74,6 +74,7 @@ mod longest;
 mod made_up;
 mod many_names;
 mod many_servers;
+mod many_tenants;
 mod memory;
 mod merged;
 mod model;

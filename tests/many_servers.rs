@@ -1,10 +1,13 @@
 //! The cloud edition on many machines: servers that share a catalogue of tenants and nothing else.
 
+use crate::harness::books::connected;
 use crate::harness::http::Answer;
 use crate::harness::postgres::Cluster;
 use crate::harness::process::{eventually, free_port, say_loudly};
 use crate::harness::server::authorised;
 use crate::harness::{Engine, Options, Request, Server};
+use ledger_core::database::schema_name;
+use sea_orm::{ConnectionTrait, Statement};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +20,7 @@ const EMAIL: &str = "first@example.test";
 const ADMIN_KEY: &str = "fb0d5b7c6f1f4c0f9e1b2a3d4c5e6f708192a3b4";
 
 /// Says that it is over, also where something fails: who goes on until then would go on for ever.
-struct Over<'o>(&'o AtomicBool);
+pub struct Over<'o>(pub &'o AtomicBool);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
@@ -25,29 +28,46 @@ impl Drop for Over<'_> {
     }
 }
 
+/// What clusters are called.
+pub const NAMES: [&str; 8] = ["north", "south", "east", "west", "upper", "lower", "inner", "outer"];
+
 /// Servers of one catalogue, and the clusters that their tenants are in.
-struct Farm {
-    servers: Vec<Server>,
+pub struct Farm {
+    pub servers: Vec<Server>,
     admin: Vec<u16>,
-    clusters: Vec<Cluster>,
+    pub clusters: Vec<Cluster>,
+    /// The address of it, in the first of them.
+    pub catalogue: String,
 }
 
 impl Farm {
     fn of(count: usize, more: &str) -> Option<Self> {
-        let clusters = [Cluster::start()?, Cluster::start()?];
-        let [catalogue, north] = [clusters[0].fresh_database(), clusters[0].fresh_database()];
-        let south = clusters[1].fresh_database();
+        Self::over(2, (count, 25), more)
+    }
+
+    /// Over so many clusters, of so many servers that have so many tenants open at most.
+    pub fn over(clusters: usize, (count, open): (usize, usize), more: &str) -> Option<Self> {
+        let clusters: Vec<Cluster> = (0..clusters).map(|_| Cluster::start()).collect::<Option<_>>()?;
+        let catalogue = clusters[0].fresh_database();
+        let named = NAMES.iter().zip(&clusters).map(|(name, cluster)| format!("{name}={}", cluster.fresh_database()));
+        let named = named.collect::<Vec<_>>().join("\\n");
         let admin: Vec<u16> = (0..count).map(|_| free_port()).collect();
         let start = |port: &u16| {
             let custom = format!(
                 r#"{{"Edition": "Cloud", "Security": {{"MasterKey": "one key of all servers of a farm"}}, "Cloud": {{
-                    "Catalogue": "{catalogue}", "Clusters": "north={north}\nsouth={south}", "MostOpen": 25,
+                    "Catalogue": "{catalogue}", "Clusters": "{named}", "MostOpen": {open},
                     "Admin": {{"Listen": "http://127.0.0.1:{port}", "Key": "{ADMIN_KEY}"}}}}{more}}}"#
             );
             Server::start(Engine::Sqlite, Options { custom: Some(custom), ..Options::default() }).expect("it starts")
         };
         let servers = admin.iter().map(start).collect();
-        Some(Self { servers, admin, clusters: clusters.into() })
+        Some(Self { servers, admin, clusters, catalogue })
+    }
+
+    /// Makes a tenant as an administrator does by a server.
+    pub fn has(&self, server: usize, (host, cluster): (&str, &str)) {
+        let tenant = json!({"host": host, "cluster": cluster, "email": EMAIL, "password": PASSWORD});
+        self.administer(server, "POST", "/tenants", Some(&tenant)).expect(201);
     }
 
     fn add(&self, host: &str, cluster: &str) {
@@ -68,7 +88,27 @@ fn done(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn log_in(server: &Server, host: &str) -> Answer {
+/// Asks a database, with a connection that ends with the question.
+pub fn waited<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(work)
+}
+
+/// A number that a database answers.
+pub fn number_of(url: &str, sql: &str) -> i64 {
+    waited(async {
+        let there = connected(url).await.expect("it is there");
+        let row = there.query_one_raw(Statement::from_string(there.get_database_backend(), sql)).await;
+        row.expect("an answer").expect("a row").try_get_by_index(0).expect("a number")
+    })
+}
+
+/// Changes a database behind the back of whoever serves it.
+fn changed(url: &str, sql: &str) {
+    waited(async { connected(url).await.expect("it is there").execute_unprepared(sql).await.expect("a change") });
+}
+
+pub fn log_in(server: &Server, host: &str) -> Answer {
     let body = json!({"email": EMAIL, "password": PASSWORD});
     server.send(&Request::new("POST", "/b/api/auth/login").json(&body).header("Host", host))
 }
@@ -78,14 +118,14 @@ fn token(server: &Server, host: &str) -> String {
 }
 
 /// Somebody in a company of a tenant.
-struct Bookkeeper {
+pub struct Bookkeeper {
     host: String,
     token: String,
     company: String,
 }
 
 impl Bookkeeper {
-    fn of(server: &Server, host: &str) -> Self {
+    pub fn of(server: &Server, host: &str) -> Self {
         let token = token(server, host);
         let body = json!({"name": host, "baseCurrency": "EUR"});
         let made = Request::new("POST", "/b/api/businesses").json(&body).header("Host", host);
@@ -93,11 +133,11 @@ impl Bookkeeper {
         Self { host: host.into(), token, company: made["id"].as_str().expect("an identifier").into() }
     }
 
-    fn ask(&self, server: &Server, request: Request) -> Answer {
+    pub fn ask(&self, server: &Server, request: Request) -> Answer {
         server.send(&authorised(request.header("Host", &self.host).header("X-Business-Id", &self.company), &self.token))
     }
 
-    fn party(name: &str) -> Request {
+    pub fn party(name: &str) -> Request {
         let body = json!({"name": name, "isCustomer": true});
         Request::new("POST", "/b/api/parties").json(&body).header("Idempotency-Key", name)
     }
@@ -154,21 +194,20 @@ fn any_server_serves_any_tenant_and_all_hear_what_becomes_of_it() {
     assert_eq!([log_in(one, "acme.example").status, log_in(two, "acme.example").status], [421, 421]);
 }
 
-/// How many of something there are: two, and by hand as many as are named.
-fn by_hand(name: &str) -> usize {
+/// How many of something there are: few, and by hand as many as are named.
+pub fn by_hand(name: &str, few: usize) -> usize {
     let told = std::env::var(name).ok();
-    told.map_or(2, |told| told.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+    told.map_or(few, |told| told.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
 /// By hand with many: `DUET_TENANTS=1000 DUET_MOVES=50`.
 #[test]
 fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
-    let (tenants, moves) = (by_hand("DUET_TENANTS"), by_hand("DUET_MOVES"));
+    let (tenants, moves) = (by_hand("DUET_TENANTS", 2), by_hand("DUET_MOVES", 2));
     let Some(farm) = Farm::of(2, "") else { return };
     let hosts: Vec<String> = (0..tenants).map(|number| format!("t{number}.example")).collect();
     for host in &hosts {
-        let tenant = json!({"host": host, "cluster": "north", "email": EMAIL, "password": PASSWORD});
-        farm.administer(0, "POST", "/tenants", Some(&tenant)).expect(201);
+        farm.has(0, (host, "north"));
     }
     let (moving, others) = hosts.split_at(moves);
     let keepers: Vec<Bookkeeper> = moving.iter().map(|host| Bookkeeper::of(&farm.servers[0], host)).collect();
@@ -265,6 +304,126 @@ fn tenants_move_betweenclusters_under_load_and_nothing_is_lost_or_doubled() {
         let message = format!("{tenants} tenants, {moves} of them moved, {written} writes, each there once");
         say_loudly(&message);
     }
+}
+
+/// The first of a cluster has its tables made, and those of all others are copied.
+#[test]
+fn the_database_of_a_new_tenant_is_a_copy_of_empty_books() {
+    let Some(farm) = Farm::of(1, "") else { return };
+    let cluster = &farm.clusters[0];
+    let pattern = format!("books_of_duet_{}", schema_name());
+    // Whoever comes at the same time finds it, or makes it.
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let farm = &farm;
+            scope.spawn(move || farm.add(&format!("first{number}.example"), "north"));
+        }
+    });
+    let runs = |sql: &str| assert!(cluster.psql(sql), "{sql}");
+    runs(&format!("SELECT 1 / CAST(NOT datallowconn AS int) FROM pg_database WHERE datname = '{pattern}'"));
+    let of = |host: &str| {
+        let shown = farm.administer(0, "GET", &format!("/tenants/{host}"), None).expect(200).json();
+        cluster.has(shown["place"].as_str().expect("a place"))
+    };
+    let has_mark = |host: &str| number_of(&of(host), "SELECT COUNT(*) AS n FROM pg_class WHERE relname = 'mark'") > 0;
+    // What stands in it stands in those that come after.
+    let opened = |open: bool| runs(&format!("ALTER DATABASE {pattern} WITH ALLOW_CONNECTIONS {open}"));
+    opened(true);
+    changed(&cluster.has(&pattern), "CREATE TABLE mark ()");
+    opened(false);
+    farm.add("second.example", "north");
+    assert_eq!(["first0.example", "second.example"].map(has_mark), [false, true]);
+    Bookkeeper::of(&farm.servers[0], "second.example");
+    done(&farm.servers[0].command(&["verify", "--tenant", "first3.example"], ""));
+    // One that was cut off goes on: it takes connections still.
+    runs(&format!("DROP DATABASE {pattern}"));
+    runs(&format!("CREATE DATABASE {pattern}"));
+    farm.add("third.example", "north");
+    opened(true);
+    changed(&cluster.has(&pattern), "CREATE TABLE mark ()");
+    opened(false);
+    farm.add("fourth.example", "north");
+    assert_eq!(["third.example", "fourth.example"].map(has_mark), [false, true]);
+    // What is somebody else's would make tables that are somebody else's.
+    runs("CREATE ROLE another");
+    runs(&format!("ALTER DATABASE {pattern} OWNER TO another"));
+    farm.add("fifth.example", "north");
+    assert!(!has_mark("fifth.example"));
+    for host in ["third.example", "fifth.example"] {
+        Bookkeeper::of(&farm.servers[0], host);
+    }
+    let told = String::from_utf8_lossy(&farm.servers[0].command(&["doctor"], "").stdout).into_owned();
+    assert!(told.contains("north has what its tenants have, and no more"), "{told}");
+}
+
+/// The master key of a tenant is in the catalogue, and so is another one that its books come under.
+#[test]
+fn the_books_of_a_tenant_come_under_another_master_key() {
+    let Some(farm) = Farm::of(2, "") else { return };
+    let (host, [one, two]) = ("acme.example", [&farm.servers[0], &farm.servers[1]]);
+    farm.add(host, "north");
+    let keeper = Bookkeeper::of(one, host);
+    keeper.ask(two, Bookkeeper::party("Before")).expect(201);
+    let said = |output: &std::process::Output| {
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    let reseal = |key: Option<&str>| match key {
+        Some(key) => one.command(&["reseal", "--tenant", host, "--new-key-stdin"], &format!("{key}\n")),
+        None => one.command(&["reseal", "--tenant", host], ""),
+    };
+    // Not while it is served.
+    let refused = reseal(None);
+    assert!(!refused.status.success() && said(&refused).contains("say duet tenant suspend"), "{}", said(&refused));
+    done(&one.command(&["tenant", "suspend", host], ""));
+    // What is wrong is not sealed, and hinders nobody: a name that somebody changed behind the server's back.
+    let place = farm.administer(0, "GET", &format!("/tenants/{host}"), None).expect(200).json()["place"].clone();
+    let database = farm.clusters[0].has(place.as_str().expect("a place"));
+    let behind_the_back = |from: &str, to: &str| {
+        let name = format!("UPDATE parties SET name = '{to}' WHERE name = '{from}'");
+        changed(&database, &format!("SET session_replication_role = replica; {name}"));
+    };
+    behind_the_back("Before", "Evil");
+    let refused = eventually("a refusal", || Some(reseal(None)).filter(|one| said(one).contains("FAILED")));
+    assert!(!refused.status.success() && said(&refused).contains("nothing was sealed anew"), "{}", said(&refused));
+    behind_the_back("Evil", "Before");
+    done(&one.command(&["tenant", "resume", host], ""));
+    keeper.ask(two, Bookkeeper::party("Between")).expect(201);
+    done(&one.command(&["tenant", "suspend", host], ""));
+    // What is cut off before the catalogue knows of it goes on with the next run.
+    let name = database.rsplit('/').next().expect("a name");
+    let gone = format!("SELECT 1 / CAST(COUNT(*) = 0 AS int) FROM pg_stat_activity WHERE datname = '{name}'");
+    eventually("nobody is connected", || farm.clusters[0].psql(&gone).then_some(()));
+    changed(
+        &farm.catalogue,
+        "CREATE FUNCTION cut_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut off'; END $$; \
+         DO $$ BEGIN EXECUTE (SELECT 'CREATE TRIGGER cut_off BEFORE UPDATE ON tenants FOR EACH ROW \
+           WHEN (NEW.turn > ' || turn + 1 || ') EXECUTE FUNCTION cut_off()' FROM tenants); END $$",
+    );
+    let cut_off = reseal(None);
+    assert!(said(&cut_off).contains("cut off"), "{}", said(&cut_off));
+    assert!(!cut_off.status.success());
+    let refused = one.command(&["tenant", "resume", host], "");
+    assert!(!refused.status.success() && said(&refused).contains("say duet reseal"), "{}", said(&refused));
+    changed(&farm.catalogue, "DROP TRIGGER cut_off ON tenants");
+    let sealed = reseal(None);
+    assert!(sealed.status.success() && said(&sealed).contains("were under the new master key"), "{}", said(&sealed));
+    done(&one.command(&["verify", "--tenant", host], ""));
+    let typed = "a master key of somebody's own, for one of the tenants";
+    for told in ["are under the new master key", "are under this master key already"] {
+        let sealed = reseal(Some(typed));
+        assert!(sealed.status.success() && said(&sealed).contains(told), "{}", said(&sealed));
+    }
+    done(&one.command(&["tenant", "resume", host], ""));
+    // Log-ins were signed with what was made of the key.
+    let keeper = Bookkeeper { token: token(two, host), ..keeper };
+    keeper.ask(two, Bookkeeper::party("After")).expect(201);
+    let mut names = keeper.names(one);
+    names.sort();
+    assert_eq!(names, ["After", "Before", "Between"]);
+    done(&one.command(&["verify", "--tenant", host], ""));
+    // Where they move, they take it along.
+    done(&two.command(&["tenant", "move", host, "--to", "south"], ""));
+    done(&one.command(&["verify", "--tenant", host], ""));
 }
 
 /// Where the books of a tenant are is changed by one at a time, whoever asks for it and wherever.

@@ -71,12 +71,13 @@ impl Followed {
         assert!(self.standby.psql("SELECT pg_wal_replay_resume()"));
     }
 
-    /// How grave it is what the doctor finds of the standby.
-    fn doctor(&self) -> String {
+    /// What the doctor finds of the standby is this grave.
+    fn doctor_finds(&self, severity: &str) {
         let said = self.server.command(&["doctor", "--json"], "");
         let said: Value = serde_json::from_slice(&said.stdout).unwrap();
         let mut found = said["findings"].as_array().unwrap().iter().filter(|one| one["about"] == "replica");
-        found.next().expect("it is looked at")["severity"].as_str().unwrap().to_owned()
+        let found = found.next().expect("it is looked at");
+        assert_eq!(found["severity"], severity, "{found}");
     }
 
     fn told(&self, code: &str) -> usize {
@@ -179,7 +180,7 @@ fn no_answer_is_older_unless_that_is_said_and_no_read_is_lost_with_a_standby() {
         assert_eq!(count(&company, 5), (round, knows(&written)), "each reads what they wrote");
     }
     assert!(followed.was_asked("\"part"), "it is the standby that answers");
-    assert_eq!(followed.doctor(), "good");
+    followed.doctor_finds("good");
 
     followed.pause();
     for round in 21..=30 {
@@ -197,7 +198,7 @@ fn no_answer_is_older_unless_that_is_said_and_no_read_is_lost_with_a_standby() {
         assert_eq!(count(&company, 7), (round, knows(&written)), "the database itself answers");
     }
     followed.is_used(false);
-    assert_eq!(followed.doctor(), "warning");
+    followed.doctor_finds("warning");
     assert_eq!(followed.told("replica_away"), 1);
     assert_eq!(followed.told("database_away"), 0);
     followed.standby = followed.standby.started_again();

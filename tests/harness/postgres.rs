@@ -9,12 +9,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The server's first process, which ends at once when it is dropped, whoever is connected: else a test that failed in the
 /// middle would wait for its own connections.
 struct Postmaster {
-    _kept: Kept,
+    kept: Kept,
     data: PathBuf,
 }
 
 impl Drop for Postmaster {
     fn drop(&mut self) {
+        // Once it has ended, its number may be somebody else's.
+        if !matches!(self.kept.child.try_wait(), Ok(None)) {
+            return;
+        }
         let file = std::fs::read_to_string(self.data.join("postmaster.pid")).unwrap_or_default();
         if let Some(first) = file.lines().next() {
             let _sent = Command::new("kill").args(["-INT", first]).stderr(Stdio::null()).status();
@@ -68,14 +72,15 @@ fn serve(programs: PathBuf, data: PathBuf, port: u16) -> Cluster {
     let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data.display().to_string()];
     // Hundreds of databases that live for one test each: what would bring one back is not kept long.
     let settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"];
-    for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB"]) {
+    // It would look at each of them once a minute, by a process each time.
+    for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB", "autovacuum_naptime=15min"]) {
         postgres.extend(["-c".to_owned(), setting.to_owned()]);
     }
     postgres.extend(["-p".to_owned(), port.to_string()]);
     let server = Kept::start(&unprivileged(), &postgres, |command| {
         command.current_dir(data.parent().expect("a folder")).stdout(Stdio::null()).stderr(Stdio::null());
     });
-    let server = Postmaster { _kept: server, data: data.clone() };
+    let server = Postmaster { kept: server, data: data.clone() };
     let cluster = Cluster { _server: server, programs, data, port };
     eventually("PostgreSQL's start", || cluster.psql("SELECT 1").then_some(()));
     cluster

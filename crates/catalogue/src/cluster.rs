@@ -25,6 +25,17 @@ pub struct Cluster {
     url: String,
 }
 
+/// How a database stands that others are to be made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    Missing,
+    /// It takes connections still, so not all of it may be there.
+    Begun,
+    /// Nobody connects to it any more.
+    Whole,
+    Foreign,
+}
+
 impl fmt::Debug for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cluster").field("name", &self.name).finish_non_exhaustive()
@@ -90,12 +101,43 @@ impl Cluster {
         .await
     }
 
-    /// Makes a database in which there is nothing.
-    pub async fn make(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
+    /// Makes a database of what another one has, or one in which there is nothing.
+    pub async fn make(&self, database: &str, of: Option<&str>, patience: Patience) -> Result<(), DbErr> {
         let name = checked(database)?;
+        let of = of.map(checked).transpose()?.map_or(String::new(), |of| format!(" TEMPLATE {of}"));
         self.does(patience, |link| async move {
-            let made = link.batch(format!("CREATE DATABASE {name}")).await;
+            let made = link.batch(format!("CREATE DATABASE {name}{of}")).await;
             (link, made.map(drop).map_err(DbErr::from))
+        })
+        .await
+    }
+
+    /// How a database stands that others are made of. One of somebody else has tables that are theirs.
+    pub async fn pattern(&self, pattern: &str, patience: Patience) -> Result<Pattern, DbErr> {
+        let name = checked(pattern)?;
+        self.does(patience, |link| async move {
+            let sql = "SELECT CAST(CASE WHEN pg_get_userbyid(datdba) <> current_user THEN 3 WHEN datallowconn THEN 1 ELSE 2 END \
+                       AS bigint) FROM pg_database WHERE datname = $1";
+            let values = Some(sea_orm::Values(vec![Value::from(name)]));
+            let asked = Statement { sql: sql.into(), values, db_backend: DbBackend::Postgres };
+            let found = async { link.query(asked).await?.column::<i64>() }.await;
+            let stands = found.map(|found| match found.first() {
+                None => Pattern::Missing,
+                Some(1) => Pattern::Begun,
+                Some(2) => Pattern::Whole,
+                Some(_) => Pattern::Foreign,
+            });
+            (link, stands)
+        })
+        .await
+    }
+
+    /// From now on others are made of a database, and nobody connects to it.
+    pub async fn becomes_pattern(&self, pattern: &str, patience: Patience) -> Result<(), DbErr> {
+        let name = checked(pattern)?;
+        self.does(patience, |link| async move {
+            let done = link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")).await;
+            (link, done.map(drop).map_err(DbErr::from))
         })
         .await
     }

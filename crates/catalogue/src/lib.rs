@@ -9,7 +9,7 @@ mod hold;
 mod place;
 mod store;
 
-pub use cluster::Cluster;
+pub use cluster::{Cluster, Pattern};
 pub use hold::Hold;
 pub use place::{Place, State};
 

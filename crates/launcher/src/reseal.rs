@@ -1,12 +1,13 @@
 //! `duet reseal`: the books come under another master key.
 //!
-//! A key that is kept in a file is written beside it first, and takes its place once the books are under it: whatever ends
-//! the process in between, the next run goes on from there.
+//! A key that is kept in a file, or in the catalogue of tenants, is written beside it first, and takes its place once the books
+//! are under it: whatever ends the process in between, the next run goes on from there.
 
 use crate::admin::explain;
 use crate::config::Settings;
 use crate::console::{say, warn};
 use crate::private::{self, LEAST};
+use crate::tenants::KeyOfTenant;
 use crate::verify;
 use ledger_core::keys::Keys;
 use ledger_core::ledger::{Ledger, Resealed};
@@ -28,27 +29,101 @@ pub(crate) fn named(url: &str) -> Option<String> {
     Some(format!("{place}?{}", kept.chain([own.as_str()]).collect::<Vec<_>>().join("&")))
 }
 
+/// Where the master key is kept, and a new one until the books are under it.
+enum Place {
+    /// In a file; a new one is written beside it.
+    File(PathBuf),
+    /// In the catalogue, with what else is hidden of its tenant.
+    Catalogue(Box<KeyOfTenant>),
+    /// Wherever whoever runs the server has it.
+    Configured,
+}
+
+impl Place {
+    /// A key that an earlier run kept, and did not come to put in its place.
+    fn begun(&self) -> Result<Option<Vec<u8>>, String> {
+        match self {
+            Self::File(place) => read(&beside(place)),
+            Self::Catalogue(tenant) => Ok(tenant.begun()),
+            Self::Configured => Ok(None),
+        }
+    }
+
+    /// What has a key that waits.
+    fn waiting(&self) -> String {
+        match self {
+            Self::File(place) => beside(place).display().to_string(),
+            Self::Catalogue(_) | Self::Configured => "the catalogue".into(),
+        }
+    }
+
+    async fn keep(&mut self, key: &[u8]) -> Result<(), String> {
+        match self {
+            Self::File(place) => keep(&beside(place), key),
+            Self::Catalogue(tenant) => tenant.keep(key).await,
+            Self::Configured => Ok(()),
+        }
+    }
+
+    async fn put_in_place(&mut self) -> Result<(), String> {
+        match self {
+            Self::File(place) => put_in_place(place),
+            Self::Catalogue(tenant) => tenant.put_in_place().await,
+            Self::Configured => Ok(()),
+        }
+    }
+
+    /// Nothing came under the key that waits.
+    async fn forget(&mut self) -> Result<(), String> {
+        match self {
+            // A server that starts takes the other one, and the next run takes this one again.
+            Self::File(_) | Self::Configured => Ok(()),
+            Self::Catalogue(tenant) => tenant.forget().await,
+        }
+    }
+
+    /// Whether it has a key already.
+    fn has(&self, key: &[u8]) -> Result<bool, String> {
+        match self {
+            Self::File(place) => Ok(private::secret(place)?.as_deref() == Some(key)),
+            Self::Catalogue(tenant) => Ok(tenant.has(key)),
+            Self::Configured => Ok(true),
+        }
+    }
+
+    /// What is to be done with the new key.
+    fn next(&self) -> String {
+        match self {
+            Self::File(place) => format!("keep a copy of {} apart from the backups", place.display()),
+            Self::Catalogue(tenant) => format!("it is in the catalogue; say duet tenant resume {}", tenant.host()),
+            Self::Configured => "set Security:MasterKey to it before any server starts".into(),
+        }
+    }
+}
+
 /// Proves the books, and brings them under a new master key.
-pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bool) -> Result<String, String> {
-    if settings.tenant.is_some() && settings.master_key.is_some() {
-        return Err(
-            "the master key of this tenant is in the catalogue, where nothing can put another one in its place yet"
-                .into(),
-        );
-    }
-    let place = settings.master_key.is_none().then(|| settings.data.join("master-key"));
-    if place.is_none() && !from_stdin {
-        return Err("the master key is configured; give the new one on standard input with --new-key-stdin, and \
-                    configure it afterwards"
-            .into());
-    }
-    let waiting = place.as_deref().map(beside);
-    let begun = waiting.as_deref().map(read).transpose()?.flatten();
+pub(crate) async fn run(
+    ledger: Arc<Ledger>,
+    settings: &Settings,
+    of_tenant: Option<KeyOfTenant>,
+    from_stdin: bool,
+) -> Result<String, String> {
+    let mut place = match (of_tenant, &settings.master_key) {
+        (Some(tenant), _) => Place::Catalogue(Box::new(tenant)),
+        (None, None) => Place::File(settings.data.join("master-key")),
+        (None, Some(_)) if !from_stdin => {
+            return Err("the master key is configured; give the new one on standard input with --new-key-stdin, and \
+                        configure it afterwards"
+                .into());
+        }
+        (None, Some(_)) => Place::Configured,
+    };
+    let begun = place.begun()?;
     let typed = from_stdin.then(typed).transpose()?;
-    if let (Some(begun), Some(typed), Some(waiting)) = (&begun, &typed, &waiting)
+    if let (Some(begun), Some(typed)) = (&begun, &typed)
         && begun != typed
     {
-        let waiting = waiting.display();
+        let waiting = place.waiting();
         return Err(format!(
             "an earlier run was interrupted, and its key waits in {waiting}: run duet reseal without --new-key-stdin \
              first, or type that key"
@@ -59,14 +134,12 @@ pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bo
         && ledger.is_under(&Keys::of(key)).await.map_err(|error| explain(&error))?
     {
         if is_begun {
-            put_in_place(place.as_deref())?;
-            return Ok("the books were under the new master key already; its file is in its place now".into());
+            place.put_in_place().await?;
+            return Ok("the books were under the new master key already; it is in its place now".into());
         }
-        if let (Some(place), Some(waiting)) = (&place, &waiting)
-            && private::secret(place)?.as_ref() != Some(key)
-        {
-            keep(waiting, key)?;
-            put_in_place(Some(place))?;
+        if !place.has(key)? {
+            place.keep(key).await?;
+            place.put_in_place().await?;
         }
         return Ok("the books are under this master key already".into());
     }
@@ -74,26 +147,28 @@ pub(crate) async fn run(ledger: Arc<Ledger>, settings: &Settings, from_stdin: bo
         Some(key) => key,
         None => ledger_core::ids::random_secret().map_err(|error| explain(&error))?,
     };
+    let done = sealed_anew(&ledger, &mut place, &key).await;
+    // A key that nothing is under keeps nobody from serving the books.
+    if done.is_err() && matches!(ledger.is_under(&Keys::of(&key)).await, Ok(false)) {
+        place.forget().await?;
+    }
+    let Resealed { companies, without_codes } = done?;
+    place.put_in_place().await?;
+    if without_codes > 0 {
+        warn(&format!("the recovery codes of {without_codes} users are void; they make new ones with their password"));
+    }
+    Ok(format!("{companies} companies and the installation are under the new master key; {}", place.next()))
+}
+
+async fn sealed_anew(ledger: &Arc<Ledger>, place: &mut Place, key: &[u8]) -> Result<Resealed, String> {
     ledger.check_master_key().await.map_err(|error| explain(&error))?;
     // What is wrong now would look right afterwards.
     verify::run(ledger.clone(), verify::Asked::everything(), None)
         .await
         .map_err(|why| format!("nothing was sealed anew: {why}"))?;
-    if let Some(waiting) = &waiting {
-        keep(waiting, &key)?;
-    }
+    place.keep(key).await?;
     let progress = Arc::new(|text: &str| say(text));
-    let done = ledger.reseal(Keys::of(&key), progress).await;
-    let Resealed { companies, without_codes } = done.map_err(|error| explain(&error))?;
-    put_in_place(place.as_deref())?;
-    if without_codes > 0 {
-        warn(&format!("the recovery codes of {without_codes} users are void; they make new ones with their password"));
-    }
-    let next = match place {
-        Some(place) => format!("keep a copy of {} apart from the backups", place.display()),
-        None => "set Security:MasterKey to it before any server starts".into(),
-    };
-    Ok(format!("{companies} companies and the installation are under the new master key; {next}"))
+    ledger.reseal(Keys::of(key), progress).await.map_err(|error| explain(&error))
 }
 
 fn beside(place: &Path) -> PathBuf {
@@ -128,8 +203,7 @@ fn keep(path: &Path, key: &[u8]) -> Result<(), String> {
     }
 }
 
-fn put_in_place(place: Option<&Path>) -> Result<(), String> {
-    let Some(place) = place else { return Ok(()) };
+fn put_in_place(place: &Path) -> Result<(), String> {
     let moved = std::fs::rename(beside(place), place).and_then(|()| private::sync_folder(place));
     moved.map_err(|error| format!("{}; run duet reseal again", cannot(place, &error)))
 }

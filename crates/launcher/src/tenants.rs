@@ -6,10 +6,12 @@
 //! know what is in their books.
 
 pub(crate) mod api;
+mod empty;
 mod folders;
 mod known;
 pub(crate) mod making;
 pub(crate) mod moving;
+mod resealing;
 
 use crate::admin::{self, Memory};
 use crate::config::{Edition, Settings};
@@ -24,6 +26,7 @@ pub(crate) use known::{HIDDEN, Known, patience};
 use ledger_core::database::{Purpose, ReplicaStanding};
 use ledger_core::error::{Code, Error, Unavailable};
 use ledger_core::ledger::Ledger;
+pub(crate) use resealing::KeyOfTenant;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -351,20 +354,26 @@ impl Tenants {
         enum Next {
             Wait(watch::Receiver<()>),
             Room(Vec<Instant>),
+            Leaves,
             Full,
         }
         let (host, most) = (tenant.host.as_str(), settings.cloud.most_open);
         let mut end = None;
+        // Who leaves has connections yet, and takes a place so long. One that hangs keeps nobody from theirs.
+        let left = Instant::now() + MOMENT;
         loop {
             let next = {
                 let mut places = self.places();
+                let leaving = if Instant::now() < left { places.closing.len() } else { 0 };
                 if let Some(ending) = places.closing.get(host) {
                     Next::Wait(ending.clone())
                 } else if let Some(found) = places.open.get(host) {
                     *found.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                     return Ok(found.clone());
-                } else if places.open.len() < most {
+                } else if places.open.len() + leaving < most {
                     return Ok(places.open.entry(host.to_owned()).or_insert_with(|| Open::of(tenant)).clone());
+                } else if places.open.len() < most {
+                    Next::Leaves
                 } else if places.full.is_some_and(|at| at.elapsed() < LOOK) {
                     Next::Full
                 } else {
@@ -391,6 +400,7 @@ impl Tenants {
                     let eldest = ages[ages.len().min(most.div_ceil(10).max(1)) - 1];
                     self.close(|used| used <= eldest).await;
                 }
+                Next::Leaves => tokio::time::sleep(LOOK).await,
                 // Who has just been answered is let go a moment later.
                 Next::Full => {
                     if Instant::now() >= *end.get_or_insert_with(|| Instant::now() + MOMENT) {

@@ -295,7 +295,7 @@ impl Error {
                     "A rehearsal of this takes longer than rehearsals may; rehearse less at once, or do it without dryRun"
                 }
                 Unavailable::StorageFull => "The server's storage is full; nothing was written",
-                Unavailable::DatabaseAway => "The database is not reachable; try again shortly",
+                Unavailable::DatabaseAway => "The database does not answer, or takes no writes just now; try again shortly",
                 Unavailable::Moving => "The books are being moved; try again shortly",
                 Unavailable::ShuttingDown => "The server is shutting down; try again shortly",
                 Unavailable::CommitOutcomeUnknown => {

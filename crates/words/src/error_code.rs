@@ -123,7 +123,7 @@ codes! {
     RehearsalTooLong = "rehearsal_too_long", "Rehearse less at once, or do it without `dryRun`.";
     /// The server's storage is full.
     StorageFull = "storage_full", "Tell the operator. Nothing was written; repeat with the same `Idempotency-Key`.";
-    /// The database is not reachable, the books are being moved, or the server is about to end.
+    /// The database does not answer or takes no writes, the books are being moved, or the server is about to end.
     Unavailable = "unavailable", "Repeat it after `Retry-After`, a write with the same `Idempotency-Key`. Nothing was written.";
     /// The operator has suspended the books that are kept under this host name.
     Suspended = "suspended", "Ask whoever runs the server. Nothing is lost; it is served again as soon as they say so.";

@@ -189,6 +189,16 @@ pub fn settle(path: &Path) -> Result<(), DbErr> {
     crate::aside::computed(|| sqlite::settle(path))
 }
 
+/// Makes what books need in a database of `PostgreSQL` in which there is nothing: tables, and nobody's rows.
+pub async fn make_tables(url: &str, patience: Patience) -> Result<(), DbErr> {
+    postgres::make_tables(url, patience).await
+}
+
+/// What the schema is called that this program makes.
+pub fn schema_name() -> String {
+    migrations::known().pop().unwrap_or_default()
+}
+
 /// The file that a database is, where it is one.
 pub fn file_of(url: &str) -> Option<std::path::PathBuf> {
     sqlite_kit::file_of(url)

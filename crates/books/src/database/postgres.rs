@@ -218,6 +218,13 @@ impl Engine {
     }
 }
 
+/// Nothing is noted where there are no rows, and so nothing is signed.
+pub async fn make_tables(url: &str, patience: Patience) -> Result<(), DbErr> {
+    let changing = Changing::begin(&Target::of(url, patience)?).await?;
+    let done = migrations::up(&changing.database, &|_| String::new()).await;
+    changing.end(done.map(drop)).await
+}
+
 /// Plans are made for tables as large as the engine knows them to be, and it looks once a minute. Until then it takes tables
 /// that were empty for empty ones, any index of a company for as good as any other, and each guard and each reference that
 /// it checks reads more with every row.

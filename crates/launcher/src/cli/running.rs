@@ -6,7 +6,7 @@ use crate::config::{self, Edition, Settings, Source};
 use crate::console::{failed, say};
 use crate::tenants::making::Where;
 use crate::tenants::moving::To;
-use crate::tenants::{Known, api, making, moving};
+use crate::tenants::{KeyOfTenant, Known, api, making, moving};
 use crate::{admin, backup, convert, doctor, documents, export, init, reseal, serve, usage, verify};
 use http_kit::openapi::{as_30, pretty};
 use ledger_core::database::Purpose;
@@ -69,7 +69,16 @@ pub(crate) async fn run(command: Command) -> ExitCode {
         }
         Command::Reseal { common, new_key_stdin } => {
             let source = common.source(Vec::new());
-            let reseal = |ledger, settings| async move { reseal::run(ledger, &settings, new_key_stdin).await };
+            let of_tenant = match config::load(&source) {
+                Ok(loaded) => KeyOfTenant::of(&loaded.settings).await,
+                Err(error) => return crate::console::misused(&error.to_string()),
+            };
+            let of_tenant = match of_tenant {
+                Ok(of_tenant) => of_tenant,
+                Err(why) => return failed(&why),
+            };
+            let reseal =
+                |ledger, settings| async move { reseal::run(ledger, &settings, of_tenant, new_key_stdin).await };
             serve::with_ledger_at(
                 &source,
                 |url| admin::must_be_there(url).map(|()| reseal::named(url)),

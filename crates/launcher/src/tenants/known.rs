@@ -60,6 +60,9 @@ pub(crate) struct Secrets {
     /// Its master key; in its folder where it is not here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) master: Option<Vec<u8>>,
+    /// Another master key that its books are coming under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) next: Option<Vec<u8>>,
     /// What its tokens are signed with, where that does not follow from the master key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<Vec<u8>>,

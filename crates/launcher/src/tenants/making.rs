@@ -1,5 +1,6 @@
 //! Tenants are made, suspended and taken out.
 
+use super::empty;
 use super::folders::{self, Told};
 use super::known::{Known, Secrets, Working, patience};
 use crate::admin::{self, Memory, explain};
@@ -68,7 +69,7 @@ pub(crate) async fn add(settings: &Settings, known: &Known, new: NewTenant) -> R
         Where::Cluster(name) => {
             let cluster = settings.cloud.cluster(name)?.clone();
             let database = Cluster::name_for(&host, &apart());
-            let done = cluster.make(&database, patience(settings)).await;
+            let done = empty::make(&cluster, &database, patience(settings)).await;
             done.map_err(|error| format!("cannot make a database in the cluster {name}: {}", said(&error)))?;
             Some((cluster, database))
         }
@@ -186,6 +187,12 @@ pub(crate) async fn set_suspended(
     let was = known.reveal(&seen)?;
     let mut secrets = was.clone();
     if !suspended {
+        if was.next.is_some() {
+            return Err(format!(
+                "the books of {host} were coming under another master key, and that was cut off: say duet reseal --tenant {host} first",
+                host = seen.host
+            ));
+        }
         // What was cut off may have left it closed, or put away.
         working.still().await?;
         if let Some(aside) = secrets.aside.take() {

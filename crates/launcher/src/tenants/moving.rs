@@ -232,7 +232,7 @@ async fn copied(
     working.still().await?;
     let guard = old.close_to_writers(settings).await?;
     let url = if let Some((cluster, database)) = made {
-        cluster.make(database, patience(settings)).await.map_err(|error| said(&error))?;
+        cluster.make(database, None, patience(settings)).await.map_err(|error| said(&error))?;
         cluster.url_of(database)
     } else {
         format!("sqlite:{}", old.own.data.join("duet.db").display())
