@@ -405,6 +405,13 @@ fn the_books_of_a_tenant_come_under_another_master_key() {
     let refused = one.command(&["tenant", "resume", host], "");
     assert!(!refused.status.success() && said(&refused).contains("say duet reseal"), "{}", said(&refused));
     changed(&farm.catalogue, "DROP TRIGGER cut_off ON tenants");
+    // Nor is the key lost where the tenant is taken out and put back.
+    let removed = done(&one.command(&["tenant", "remove", host], ""));
+    let aside = removed.trim().rsplit(' ').next().expect("a place");
+    let folder = one.folder.join("data/tenants").join(host);
+    std::fs::rename(aside, &folder).expect("it is put below the tenants");
+    done(&one.command(&["tenant", "put-back", host], ""));
+    done(&one.command(&["tenant", "suspend", host], ""));
     let sealed = reseal(None);
     assert!(sealed.status.success() && said(&sealed).contains("were under the new master key"), "{}", said(&sealed));
     done(&one.command(&["verify", "--tenant", host], ""));

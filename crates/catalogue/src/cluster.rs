@@ -132,16 +132,6 @@ impl Cluster {
         .await
     }
 
-    /// From now on others are made of a database, and nobody connects to it.
-    pub async fn becomes_pattern(&self, pattern: &str, patience: Patience) -> Result<(), DbErr> {
-        let name = checked(pattern)?;
-        self.does(patience, |link| async move {
-            let done = link.batch(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false")).await;
-            (link, done.map(drop).map_err(DbErr::from))
-        })
-        .await
-    }
-
     /// From now on nobody writes in a database, whatever they believe.
     pub async fn close_to_writers(&self, database: &str, patience: Patience) -> Result<(), DbErr> {
         let name = checked(database)?;

@@ -73,15 +73,6 @@ impl Place {
         }
     }
 
-    /// Nothing came under the key that waits.
-    async fn forget(&mut self) -> Result<(), String> {
-        match self {
-            // A server that starts takes the other one, and the next run takes this one again.
-            Self::File(_) | Self::Configured => Ok(()),
-            Self::Catalogue(tenant) => tenant.forget().await,
-        }
-    }
-
     /// Whether it has a key already.
     fn has(&self, key: &[u8]) -> Result<bool, String> {
         match self {
@@ -111,6 +102,9 @@ pub(crate) async fn run(
     let mut place = match (of_tenant, &settings.master_key) {
         (Some(tenant), _) => Place::Catalogue(Box::new(tenant)),
         (None, None) => Place::File(settings.data.join("master-key")),
+        (None, Some(_)) if settings.tenant.is_some() => {
+            return Err("the tenant was changed meanwhile; look at it and try again".into());
+        }
         (None, Some(_)) if !from_stdin => {
             return Err("the master key is configured; give the new one on standard input with --new-key-stdin, and \
                         configure it afterwards"
@@ -147,12 +141,7 @@ pub(crate) async fn run(
         Some(key) => key,
         None => ledger_core::ids::random_secret().map_err(|error| explain(&error))?,
     };
-    let done = sealed_anew(&ledger, &mut place, &key).await;
-    // A key that nothing is under keeps nobody from serving the books.
-    if done.is_err() && matches!(ledger.is_under(&Keys::of(&key)).await, Ok(false)) {
-        place.forget().await?;
-    }
-    let Resealed { companies, without_codes } = done?;
+    let Resealed { companies, without_codes } = sealed_anew(&ledger, &mut place, &key).await?;
     place.put_in_place().await?;
     if without_codes > 0 {
         warn(&format!("the recovery codes of {without_codes} users are void; they make new ones with their password"));

@@ -79,7 +79,8 @@ fn built(target: &str) -> Result<PathBuf> {
     cargo.current_dir(&sources).args(["build", "--release", "--locked", "--package", "launcher", "--target", target]);
     cargo.args(["--message-format", "json-render-diagnostics"]);
     let own = format!("CARGO_TARGET_{}_RUSTFLAGS", target.replace('-', "_").to_uppercase());
-    if std::env::var_os("RUSTFLAGS").is_none() && std::env::var_os(&own).is_none() {
+    let own_flags = ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", &own];
+    if own_flags.iter().all(|name| std::env::var_os(name).is_none()) {
         cargo.env(own, LINKED);
     }
     let told = ran(&mut cargo)?;

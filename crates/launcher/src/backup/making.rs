@@ -117,7 +117,7 @@ async fn of_tenant(
     let folder = into.join(host);
     private::make_folder(&folder)?;
     let made = made(&own, &folder, asked.verify).await?;
-    keep_hidden(&folder, known.hidden_keys(host).await?.as_deref())?;
+    keep_hidden(&folder, known.hidden_keys(host, &own).await?.as_deref())?;
     private::sync_folder(&folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
     let (bytes, sha256) = manifest::sum(&folder.join(manifest::NAME), |_| Ok(()))?;
     stamped(&own, asked);

@@ -45,10 +45,15 @@ async fn whose(source: &Source) -> Result<Whose, String> {
         (Edition::Cloud, None) => Ok(Whose::All(Box::new(settings))),
         (Edition::Cloud, Some(host)) => {
             let known = Known::open(&settings).await?;
-            let hidden = known.hidden_keys(host).await;
+            let whose = async {
+                let own = known.settings_of(&settings, host).await?;
+                let own = own.ok_or_else(|| format!("there is no tenant {host}"))?;
+                let hidden = known.hidden_keys(host, &own).await?;
+                Ok(Whose::One(Box::new(own), hidden))
+            };
+            let whose = whose.await;
             known.close().await;
-            let hidden = hidden?;
-            serve::of_tenant(settings).await.map(|settings| Whose::One(Box::new(settings), hidden))
+            whose
         }
         _ => serve::of_tenant(settings).await.map(|settings| Whose::One(Box::new(settings), None)),
     }

@@ -6,6 +6,11 @@ use catalogue::{Cluster, Pattern};
 use ledger_core::database::{Patience, make_tables, schema_name};
 use ledger_core::fault::said;
 use sea_orm::DbErr;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// As long as a newcomer waits for what is copied.
+const MAKING: Duration = Duration::from_secs(30);
 
 /// What it is called: by the schema, so that a release that has another one makes its own.
 fn name() -> String {
@@ -15,26 +20,24 @@ fn name() -> String {
 /// Makes the database of a new tenant. Where none can be copied, its tables are made when it is opened.
 pub(super) async fn make(cluster: &Cluster, database: &str, patience: Patience) -> Result<(), DbErr> {
     let name = name();
-    match is_whole(cluster, &name, patience).await {
-        Ok(false) => cluster.make(database, None, patience).await,
-        Ok(true) => match cluster.make(database, Some(&name), patience).await {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                not_copied(cluster, &error);
-                // It may have been made all the same.
-                cluster.remove(database, patience).await?;
-                cluster.make(database, None, patience).await
-            }
-        },
+    let copied = async {
+        // Somebody may stand still while they make it.
+        let is_whole = timeout(MAKING, is_whole(cluster, &name, patience)).await;
+        if is_whole.map_err(|_| DbErr::Custom(format!("{name} is not made within {MAKING:?}")))?? {
+            cluster.make(database, Some(&name), patience).await?;
+            return Ok(true);
+        }
+        Ok(false)
+    };
+    match copied.await {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
         Err(error) => {
-            not_copied(cluster, &error);
-            cluster.make(database, None, patience).await
+            let error: DbErr = error;
+            tracing::warn!(cluster = cluster.name(), error = %said(&error), "no empty books are copied");
         }
     }
-}
-
-fn not_copied(cluster: &Cluster, error: &DbErr) {
-    tracing::warn!(cluster = cluster.name(), error = %said(error), "no empty books are copied");
+    cluster.make(database, None, patience).await
 }
 
 /// Whether others can be made of it, which the first who asks makes so. What was cut off goes on.
@@ -56,7 +59,7 @@ async fn is_whole(cluster: &Cluster, name: &str, patience: Patience) -> Result<b
         }
         if stands == Pattern::Begun {
             made?;
-            cluster.becomes_pattern(name, patience).await?;
+            cluster.close(name, patience).await?;
             stands = Pattern::Whole;
         }
     }

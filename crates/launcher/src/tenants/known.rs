@@ -26,6 +26,8 @@ use uuid::Uuid;
 
 /// The file beside a copy that has the keys of its tenant, hidden.
 pub(crate) const HIDDEN: &str = "keys.hidden";
+/// The file of a folder that was put aside which has the key that the books were coming under.
+pub(super) const NEXT_KEY: &str = "master-key.new";
 /// As long as what a server saw of a catalogue that others write counts as true.
 const FRESH: Duration = Duration::from_secs(1);
 /// As long as whoever changes a tenant waits for those who saw it before.
@@ -384,7 +386,13 @@ impl Known {
         let url = told.database.filter(|_| place == Place::Address);
         let secrets = if matches!(place, Place::Cluster { .. }) || self.is_shared() {
             let key = |name: &str| private::secret(&data.join(name));
-            Secrets { url, master: key("master-key")?, token: key("token-secret")?, ..Secrets::default() }
+            Secrets {
+                url,
+                master: key("master-key")?,
+                next: key(NEXT_KEY)?,
+                token: key("token-secret")?,
+                ..Secrets::default()
+            }
         } else {
             Secrets { url, ..Secrets::default() }
         };
@@ -425,9 +433,13 @@ impl Known {
     }
 
     /// The keys of a tenant as they may be kept beside a copy of its books; nothing where they are in its folder.
-    pub(crate) async fn hidden_keys(&self, host: &str) -> Result<Option<String>, String> {
+    /// Those are it that the books are opened with, or it is an error.
+    pub(crate) async fn hidden_keys(&self, host: &str, own: &Settings) -> Result<Option<String>, String> {
         let seen = self.seen_now(host).await?;
-        let keys = Secrets { url: None, leaves: None, aside: None, ..self.reveal(&seen)? };
+        let keys = Secrets { url: None, leaves: None, aside: None, next: None, ..self.reveal(&seen)? };
+        if own.master_key.as_ref().map(Key::expose) != keys.master.as_deref() {
+            return Err("its master key was replaced meanwhile; make the copy anew".into());
+        }
         self.hide(&seen.host, &keys)
     }
 

@@ -2,7 +2,7 @@
 
 use super::empty;
 use super::folders::{self, Told};
-use super::known::{Known, Secrets, Working, patience};
+use super::known::{Known, NEXT_KEY, Secrets, Working, patience};
 use crate::admin::{self, Memory, explain};
 use crate::config::Settings;
 use crate::private;
@@ -10,6 +10,7 @@ use catalogue::{Catalogue, Cluster, Place, State, Tenant};
 use ledger_core::auth::NewUser;
 use ledger_core::database::{Purpose, let_go};
 use ledger_core::fault::said;
+use ledger_core::keys::Keys;
 use ledger_core::ledger::Ledger;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -187,18 +188,20 @@ pub(crate) async fn set_suspended(
     let was = known.reveal(&seen)?;
     let mut secrets = was.clone();
     if !suspended {
-        if was.next.is_some() {
-            return Err(format!(
-                "the books of {host} were coming under another master key, and that was cut off: say duet reseal --tenant {host} first",
-                host = seen.host
-            ));
-        }
         // What was cut off may have left it closed, or put away.
         working.still().await?;
         if let Some(aside) = secrets.aside.take() {
             bring_back(&known.settings(settings, &seen)?, &folders::aside(settings, &aside))?;
         }
         known.make_usable(settings, &seen).await?;
+        if let Some(next) = &was.next
+            && is_under(&known.settings(settings, &seen)?, next).await?
+        {
+            let host = &seen.host;
+            return Err(format!(
+                "the books of {host} are under another master key already: say duet reseal --tenant {host} first"
+            ));
+        }
         secrets = super::moving::leave_the_rest(settings, &seen, secrets).await?;
     }
     if seen.state == to && secrets == was {
@@ -208,6 +211,14 @@ pub(crate) async fn set_suspended(
     let changed = known.change(&seen, Tenant { secrets, state: to, ..seen.clone() }).await?;
     known.settle().await;
     Ok(format!("{} is {}", changed.host, to.as_str()))
+}
+
+/// Whether the books of a tenant are under a master key.
+async fn is_under(own: &Settings, key: &[u8]) -> Result<bool, String> {
+    let ledger = admin::open(own, Memory::among_many(own), Purpose::Reading).await?;
+    let under = ledger.is_under(&Keys::of(key)).await;
+    ledger.close().await;
+    under.map_err(|error| explain(&error))
 }
 
 /// Takes a tenant out; what it has is kept aside. Where that is, is answered. It is in the catalogue until all of it is: what
@@ -276,7 +287,7 @@ async fn removed(
     // What was cut off may have put it aside already.
     let data = if !own.data.exists() && aside.exists() { aside } else { &own.data };
     private::make_folder(data)?;
-    for (name, key) in [("master-key", &secrets.master), ("token-secret", &secrets.token)] {
+    for (name, key) in [("master-key", &secrets.master), (NEXT_KEY, &secrets.next), ("token-secret", &secrets.token)] {
         if let Some(key) = key
             && private::keep_secret(&data.join(name), key)? != *key
         {

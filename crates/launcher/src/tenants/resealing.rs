@@ -1,9 +1,13 @@
 //! The master key of a tenant where the catalogue has it: another one waits beside it until the books are under that.
+//!
+//! One that waits is never forgotten before it is in its place: whether what was written under it came to its end is not known to
+//! whoever was cut off.
 
 use super::known::{Known, Secrets, Working};
 use super::normal_host;
 use crate::config::Settings;
 use catalogue::{State, Tenant};
+use ledger_core::fault::said;
 use std::sync::Arc;
 
 /// Nobody else works on the tenant as long as this is kept.
@@ -34,7 +38,7 @@ impl KeyOfTenant {
 
     async fn held(known: &Known, host: &str) -> Result<Option<(Working, Tenant, Secrets)>, String> {
         let working = known.hold(host).await?;
-        let seen = known.seen_now(host).await?;
+        let Some(seen) = known.catalogue.find(host).await.map_err(|error| said(&error))? else { return Ok(None) };
         let secrets = known.reveal(&seen)?;
         if secrets.master.is_none() {
             return Ok(None);
@@ -69,15 +73,11 @@ impl KeyOfTenant {
         self.says(Secrets { master: Some(key), next: None, ..self.secrets.clone() }).await
     }
 
-    pub(crate) async fn forget(&mut self) -> Result<(), String> {
-        self.says(Secrets { next: None, ..self.secrets.clone() }).await
-    }
-
     async fn says(&mut self, secrets: Secrets) -> Result<(), String> {
+        self.working.still().await?;
         if secrets == self.secrets {
             return Ok(());
         }
-        self.working.still().await?;
         let hidden = self.known.hide(&self.seen.host, &secrets)?;
         self.seen = self.known.change(&self.seen, Tenant { secrets: hidden, ..self.seen.clone() }).await?;
         self.secrets = secrets;
