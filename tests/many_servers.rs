@@ -47,7 +47,7 @@ impl Farm {
 
     /// Over so many clusters, of so many servers that have so many tenants open at most.
     pub fn over(clusters: usize, (count, open): (usize, usize), more: &str) -> Option<Self> {
-        let clusters: Vec<Cluster> = (0..clusters).map(|_| Cluster::start()).collect::<Option<_>>()?;
+        let clusters: Vec<Cluster> = (0..clusters).map(|_| Cluster::of_many()).collect::<Option<_>>()?;
         let catalogue = clusters[0].fresh_database();
         let named = NAMES.iter().zip(&clusters).map(|(name, cluster)| format!("{name}={}", cluster.fresh_database()));
         let named = named.collect::<Vec<_>>().join("\\n");

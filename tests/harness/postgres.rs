@@ -39,7 +39,7 @@ pub fn fresh_database() -> Option<String> {
     Some(CLUSTER.get_or_init(Cluster::start).as_ref()?.fresh_database())
 }
 
-fn start() -> Option<Cluster> {
+fn start(more: &[&str]) -> Option<Cluster> {
     let Some(programs) = programs() else {
         let required = std::env::var("DUET_TEST_POSTGRES").is_ok_and(|value| value == "required");
         assert!(!required, "DUET_TEST_POSTGRES=required, and there is no PostgreSQL (initdb, postgres) here");
@@ -55,7 +55,7 @@ fn start() -> Option<Cluster> {
     let data = folder.join("data");
     let words = ["-D", &data.display().to_string(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"];
     make(&programs.join("initdb"), &words, &folder);
-    Some(serve(programs, data, free_port()))
+    Some(serve(programs, data, free_port(), more))
 }
 
 /// Runs a program that makes a folder for a server.
@@ -68,12 +68,11 @@ fn make(program: &Path, words: &[&str], folder: &Path) {
 }
 
 /// Serves what is in a folder.
-fn serve(programs: PathBuf, data: PathBuf, port: u16) -> Cluster {
+fn serve(programs: PathBuf, data: PathBuf, port: u16, more: &[&str]) -> Cluster {
     let mut postgres = vec![programs.join("postgres").display().to_string(), "-D".into(), data.display().to_string()];
     // Hundreds of databases that live for one test each: what would bring one back is not kept long.
     let settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=400", "fsync=off"];
-    // It would look at each of them once a minute, by a process each time.
-    for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB", "autovacuum_naptime=15min"]) {
+    for setting in settings.into_iter().chain(["max_wal_size=128MB", "min_wal_size=32MB"]).chain(more.iter().copied()) {
         postgres.extend(["-c".to_owned(), setting.to_owned()]);
     }
     postgres.extend(["-p".to_owned(), port.to_string()]);
@@ -89,7 +88,12 @@ fn serve(programs: PathBuf, data: PathBuf, port: u16) -> Cluster {
 impl Cluster {
     /// A cluster of one's own, to be treated badly.
     pub fn start() -> Option<Self> {
-        start()
+        start(&[])
+    }
+
+    /// One that has very many databases: it would look at each of them once a minute, by a process each time.
+    pub fn of_many() -> Option<Self> {
+        start(&["autovacuum_naptime=15min"])
     }
 
     /// A streaming standby of it.
@@ -98,14 +102,14 @@ impl Cluster {
         let (folder, data) = (self.data.parent().expect("a folder"), format!("standby-{here}"));
         let words = ["-h", "127.0.0.1", "-p", &there, "-U", "postgres", "-D", &data, "-R", "-c", "fast", "--no-sync"];
         make(&self.programs.join("pg_basebackup"), &words, folder);
-        serve(self.programs.clone(), folder.join(data), here)
+        serve(self.programs.clone(), folder.join(data), here, &[])
     }
 
     /// The same once more, after its end.
     pub fn started_again(self) -> Self {
         let Self { _server: server, programs, data, port } = self;
         drop(server);
-        serve(programs, data, port)
+        serve(programs, data, port, &[])
     }
 
     /// The same once more, as a standby that nobody tells anything.

@@ -70,6 +70,8 @@ pub(super) struct Trader {
     bills: i64,
     /// Bills that wait for an answer.
     waiting: usize,
+    /// Invoices that wait for their money.
+    unpaid: usize,
     /// What becomes of invoices, and of suppliers' bills.
     invoices: Pack,
     from_suppliers: Pack,
@@ -165,6 +167,7 @@ impl Trader {
             chf: 10_420,
             bills: 8_100,
             waiting: 0,
+            unpaid: 0,
         }
     }
 

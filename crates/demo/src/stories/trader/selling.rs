@@ -5,6 +5,10 @@ use crate::calendar::workday_from;
 use crate::script::{Made, money, settling};
 use ledger_core::day::Day;
 use serde_json::{Value, json};
+use std::ops::RangeInclusive;
+
+/// How many days ago an invoice fell due that fell due lately.
+const FELL_DUE: RangeInclusive<i64> = 2..=24;
 
 impl Trader {
     pub(super) fn basket(&mut self, customer: usize) -> Option<Basket> {
@@ -99,6 +103,8 @@ impl Trader {
                 }
             }
             12..=14 => self.credited(day, invoice, basket, fresh),
+            // Somebody is late, whatever the day: two of those that fell due lately are not paid yet.
+            _ if self.unpaid < 2 && FELL_DUE.contains(&(self.script.today.days_since(day) - term)) => self.unpaid += 1,
             _ => self.money_in(paid, customer, invoice, gross),
         }
     }
