@@ -428,6 +428,14 @@ fn the_books_of_a_tenant_come_under_another_master_key() {
     names.sort();
     assert_eq!(names, ["After", "Before", "Between"]);
     done(&one.command(&["verify", "--tenant", host], ""));
+    // What lies in its folder since it was put back is not taken for a key that waits.
+    assert!(folder.join("master-key.new").exists());
+    std::fs::remove_file(folder.join("master-key")).expect("the first of its keys is put away");
+    let removed = done(&one.command(&["tenant", "remove", host], ""));
+    let aside = std::path::Path::new(removed.trim().rsplit(' ').next().expect("a place"));
+    assert!(aside.join("master-key").exists() && !aside.join("master-key.new").exists());
+    std::fs::rename(aside, &folder).expect("it is put below the tenants");
+    done(&one.command(&["tenant", "put-back", host], ""));
     // Where they move, they take it along.
     done(&two.command(&["tenant", "move", host, "--to", "south"], ""));
     done(&one.command(&["verify", "--tenant", host], ""));

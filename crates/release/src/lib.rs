@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, String>;
 /// What a release may weigh, in bytes: what it weighed last, and it goes down, not up. Forty million are wanted.
 const MOST: u64 = 72_000_000;
 
-/// What is set right when the program is loaded lies close together: a twentieth of the whole.
+/// What is set right when the program is loaded is packed.
 const LINKED: &str = "-Clink-arg=-Wl,-z,pack-relative-relocs";
 
 /// Make a release: everything that people install, in one folder

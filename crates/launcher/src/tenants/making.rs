@@ -294,6 +294,16 @@ async fn removed(
             return Err(format!("{} has another {name}; put it away first", data.display()));
         }
     }
+    // One that lies there since an earlier time would be taken for one that waits. In a folder that has the keys itself, it waits.
+    if secrets.master.is_some() && secrets.next.is_none() {
+        let stale = data.join(NEXT_KEY);
+        match std::fs::remove_file(&stale) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(format!("cannot remove {}: {error}", stale.display()));
+            }
+            _ => {}
+        }
+    }
     // It says what it is before it is anywhere else, so that it does so wherever it is found.
     folders::tell(data, &told)?;
     if data != aside {
