@@ -79,6 +79,7 @@ impl Connection {
     ) -> Result<T, Fault> {
         let mut prepared = self.inner.prepare_cached(text)?;
         let done = work(&mut prepared);
+        self.hear();
         self.keep(text, prepared);
         done
     }

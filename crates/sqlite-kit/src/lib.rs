@@ -59,11 +59,13 @@ pub struct Connection {
     patience: Duration,
     /// What stays prepared.
     kept: RefCell<Kept>,
+    /// How many pages the write-ahead log had at its last commit, on whatever thread that was.
+    log_pages: Cell<Option<i32>>,
 }
 
 thread_local! {
-    /// How many pages the write-ahead log had at this thread's last commit.
-    static LOG_PAGES: Cell<i32> = const { Cell::new(0) };
+    /// How many pages the log has since the commit that this thread has just made; the connection takes it from here.
+    static COMMITTED: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
 /// How the log is copied to the file.
@@ -98,7 +100,16 @@ impl Checkpointed {
 impl Connection {
     /// Every statement of the text, one after the other.
     pub fn batch(&self, sql: &str) -> Result<(), Fault> {
-        self.inner.execute_batch(sql).map_err(Fault::from)
+        let done = self.inner.execute_batch(sql).map_err(Fault::from);
+        self.hear();
+        done
+    }
+
+    /// Takes what was told of a commit of this connection, if there was one.
+    fn hear(&self) {
+        if let Some(pages) = COMMITTED.take() {
+            self.log_pages.set(Some(pages));
+        }
     }
 
     pub fn execute(&self, statement: &Statement) -> Result<ProxyExecResult, Fault> {
@@ -209,9 +220,9 @@ impl Connection {
         self.using("PRAGMA user_version", |prepared| Ok(prepared.query_row([], |row| row.get(0))?))
     }
 
-    /// How many pages the log had when this thread last committed.
-    pub fn log_pages() -> i32 {
-        LOG_PAGES.get()
+    /// How many pages the log had when this connection last committed; nothing where it has not yet.
+    pub fn log_pages(&self) -> Option<i32> {
+        self.log_pages.get()
     }
 
     /// Copies what it can from the log to the file.
@@ -232,7 +243,7 @@ impl Connection {
         }
         let told = told?;
         if told.is_whole() {
-            LOG_PAGES.set(0);
+            self.log_pages.set(Some(0));
         }
         Ok(told)
     }

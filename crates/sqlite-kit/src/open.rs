@@ -2,10 +2,10 @@
 
 use crate::fault::Fault;
 use crate::kept::Kept;
-use crate::{Connection, LOG_PAGES};
+use crate::{COMMITTED, Connection};
 use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs::{OpenOptions, Permissions};
 use std::io;
@@ -130,7 +130,7 @@ impl Connection {
             inner.pragma_update_and_check(None, "journal_size_limit", LOG_KEPT, |row| row.get::<_, i64>(0))?;
             // Whoever commits copies the log when it is long, and hears what goes wrong with that.
             inner.wal_hook(Some(|_, pages| {
-                LOG_PAGES.set(pages);
+                COMMITTED.set(Some(pages));
                 Ok(())
             }));
         }
@@ -152,7 +152,7 @@ impl Connection {
             inner.query_row("SELECT COUNT(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0))?;
             keep_private(path, false)?;
         }
-        Ok(Self { inner, running, patience: *patience, kept })
+        Ok(Self { inner, running, patience: *patience, kept, log_pages: Cell::new(None) })
     }
 
     /// Bounds what all connections of this process may hold in memory together; the engine gives back pages first.

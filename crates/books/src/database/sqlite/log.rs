@@ -29,6 +29,8 @@ const BESIDE_A_COPY: u64 = 8;
 const ROUNDS: usize = 4;
 /// How long the lane waits for reads that are about to end, where there is no hurry.
 const BRIEFLY: Duration = Duration::from_millis(20);
+/// How long it waits for who copies the log beside it, at the budget: two cannot, and that one is nearly done.
+const FOR_THE_COPIER: Duration = Duration::from_secs(5);
 /// How long it waits for reads that were told to end.
 const AT_BUDGET: Duration = Duration::from_secs(1);
 
@@ -86,7 +88,8 @@ impl Log {
 
     /// Looks at the log between two transactions of the lane, whose connection this is.
     pub(super) fn look(self: &Arc<Self>, connection: &Connection) -> Result<(), Fault> {
-        match self.due(i64::from(Connection::log_pages())) {
+        let Some(pages) = connection.log_pages() else { return Ok(()) };
+        match self.due(i64::from(pages)) {
             Due::Nothing => Ok(()),
             Due::Copying if self.ask() => Ok(()),
             // Nobody else can do it.
@@ -241,7 +244,8 @@ impl Log {
     }
 
     fn make_room(&self, connection: &Connection) -> Result<(), Fault> {
-        let pages = self.state().pages;
+        let copying = self.wake.wait_timeout_while(self.state(), FOR_THE_COPIER, |state| state.asked);
+        let pages = copying.unwrap_or_else(PoisonError::into_inner).0.pages;
         if self.is_copied(pages) {
             self.state().room_at = bytes_of(pages) + self.budget;
             let megabytes = bytes_of(pages) >> 20;

@@ -14,6 +14,8 @@ struct Ballast {
     database: Database,
     writer: Writer,
     longest: u64,
+    /// Whether another thread commits, as it does while the lane plans what comes next.
+    beside: bool,
 }
 
 impl Ballast {
@@ -22,7 +24,7 @@ impl Ballast {
         let database = place.open_with(Purpose::Serving, budget).await.unwrap();
         database.migrate(&|_| String::new()).await.unwrap();
         let writer = database.writer();
-        let mut ballast = Self { place, database, writer, longest: 0 };
+        let mut ballast = Self { place, database, writer, longest: 0, beside: false };
         ballast.commit("CREATE TABLE ballast (weight BLOB); INSERT INTO ballast VALUES (NULL)").await;
         ballast
     }
@@ -30,7 +32,12 @@ impl Ballast {
     async fn commit(&mut self, sql: &str) {
         let session = self.writer.begin().await.unwrap();
         session.execute_unprepared(sql).await.unwrap();
-        assert!(matches!(self.writer.commit(session).await, Committing::Committed));
+        let committed = if self.beside {
+            self.writer.commit_beside(session, Vec::new()).await
+        } else {
+            self.writer.commit(session).await
+        };
+        assert!(matches!(committed, Committing::Committed));
         self.writer.tidy();
         self.longest = self.longest.max(self.place.log_bytes());
     }
@@ -83,6 +90,15 @@ async fn a_snapshot_that_is_held_ends_where_the_budget_of_the_log_does() {
     let row = fresh.query_one_raw(rows()).await.unwrap().unwrap();
     assert_eq!(row.try_get::<i64>("", "n").unwrap(), 1 + 6 * 32);
     drop(fresh);
+    ballast.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_is_as_short_where_another_thread_commits() {
+    let mut ballast = Ballast::with("log-by-another", BUDGET).await;
+    ballast.beside = true;
+    ballast.write(6 * BUDGET).await;
+    assert!(ballast.longest <= BUDGET + BATCH, "the log grew to {} bytes", ballast.longest);
     ballast.end().await;
 }
 
