@@ -1,7 +1,7 @@
 //! Copies of the books, made while they are served, and brought back elsewhere.
 
 use crate::faults::strace_works;
-use crate::harness::books::connected;
+use crate::harness::books::{behind_the_back, connected};
 use crate::harness::process::{eventually, fresh_folder, piped};
 use crate::harness::server::{authorised, program, run};
 use crate::harness::{Company, Dialect, Engine, Options, Request, Server, on_both_engines, postgres};
@@ -35,6 +35,13 @@ fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{}{}", String::from_utf8_lossy(&output.stdout), complaint(output));
     complaint(output)
 }
+
+/// What makes the schema that of the first release again.
+pub const AS_OF_0_2_0: [&str; 3] = [
+    "CREATE INDEX entries_by_date ON entries (business_id, date, number)",
+    "DROP INDEX entries_of_days",
+    "DELETE FROM seaql_migrations WHERE version <> 'm0001_first'",
+];
 
 fn backed_up(server: &Server, more: &[&str]) -> PathBuf {
     let to = fresh_folder("copies").join("copy");
@@ -186,6 +193,29 @@ on_both_engines! {
         let me = |token: &str| authorised(Request::new("GET", "/b/api/auth/me"), token);
         restored.send(&me(&token)).expect(401);
         restored.send(&me(restored.token())).expect(200);
+    }
+
+    fn a_copy_of_an_earlier_schema_is_brought_up_to_date_and_then_held_like_any_other(server) {
+        let custom = Some(r#"{"JwtSettings": {"Secret": "one secret for the old place and the new one"}}"#.to_owned());
+        let server = Server::start(server.engine, Options { custom: custom.clone(), ..Options::default() }).expect("an engine");
+        let (company, token) = (server.company(), server.token().to_owned());
+        let body = company.journal_body("2026-04-05", &[("6300", "1"), ("1010", "-1")]);
+        company.post_journal(&body).expect(201);
+        behind_the_back(&server, &AS_OF_0_2_0.map(str::to_owned)).unwrap();
+        let copy = backed_up(&server, &[]);
+        assert_eq!(manifest(&copy)["content"]["schema"], json!(["m0001_first"]));
+        let given: BTreeSet<String> = (0..20).map(|_| company.post_journal(&body).expect(201).id()).collect();
+        let place = Place::new(server.engine);
+        let told = good(&place.restore(&copy, &["--key", &key_of(&server), "--verify"]));
+        assert!(told.contains("brought up to date") && told.contains("the sessions of 1 users were ended"), "{told}");
+        // To the last index, or V16 would not hold.
+        place.verify();
+        let options = Options { custom, database: Some(place.database.clone()), ..Options::default() };
+        let restored = Server::start_in(place.engine, place.folder.clone(), options).expect("an engine");
+        restored.send(&authorised(Request::new("GET", "/b/api/auth/me"), &token)).expect(401);
+        let same = Company { server: &restored, token: restored.token().to_owned(), ..company.clone() };
+        let own: BTreeSet<String> = (0..20).map(|_| same.post_journal(&body).expect(201).id()).collect();
+        assert!(given.is_disjoint(&own), "an identifier was given twice");
     }
 
     fn a_copy_that_is_not_what_was_written_is_refused_in_words(server) {

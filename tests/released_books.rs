@@ -3,11 +3,14 @@
 //! For each release there is a file of its sample companies with its keys, and what was asked of it. `UPDATE_RELEASED=1`
 //! makes those of the release that is being made; what was released is never made anew.
 
+use crate::backups::AS_OF_0_2_0;
+use crate::harness::books::{behind_the_back, connected};
 use crate::harness::postgres::fresh_database;
-use crate::harness::process::fresh_folder;
+use crate::harness::process::{eventually, fresh_folder};
 use crate::harness::server::{authorised, run};
 use crate::harness::{Engine, Options, Request, Server};
 use async_compression::tokio::bufread::{ZstdDecoder, ZstdEncoder};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use tokio::io::AsyncReadExt;
@@ -164,6 +167,38 @@ fn books_of_every_release_open_and_answer_the_same_on_postgres() {
         let server = Server::start_in(Engine::Postgres, folder, options).expect("PostgreSQL");
         check(&version, &server);
     }
+}
+
+/// A step that wants a table for itself waits for who reads it, and nobody waits behind it.
+#[test]
+fn who_reads_for_long_is_waited_for_by_the_next_schema_and_by_nobody_else() {
+    let Some(server) = Server::start(Engine::Postgres, Options::default()) else { return };
+    behind_the_back(&server, &AS_OF_0_2_0.map(str::to_owned)).unwrap();
+    let runtime = runtime();
+    let [reading, looking] = runtime.block_on(async {
+        let [reading, looking] = [connected(server.database_url()).await, connected(server.database_url()).await];
+        [reading.expect("the books"), looking.expect("the books")]
+    });
+    let run = |database: &DatabaseConnection, sql: &str| runtime.block_on(database.execute_unprepared(sql)).unwrap();
+    run(&reading, "BEGIN");
+    run(&reading, "SELECT 1 FROM entries LIMIT 1");
+    std::thread::scope(|scope| {
+        let migrating = scope.spawn(|| server.command(&["migrate"], ""));
+        let waiting = "SELECT 1 AS n FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock' \
+                       AND relation IN ('entries'::regclass, 'entries_by_date'::regclass)";
+        let asked = || Statement::from_string(DbBackend::Postgres, waiting);
+        eventually("who changes the schema", || runtime.block_on(looking.query_one_raw(asked())).unwrap());
+        // It would wait for who reads, which ends only after this.
+        run(&looking, "SELECT COUNT(*) FROM entries");
+        assert!(!migrating.is_finished());
+        run(&reading, "COMMIT");
+        let migrated = migrating.join().unwrap();
+        assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+    });
+    let left = "SELECT 1 AS n FROM pg_indexes WHERE indexname = 'entries_by_date' AND schemaname = current_schema()";
+    let left = runtime.block_on(looking.query_one_raw(Statement::from_string(DbBackend::Postgres, left))).unwrap();
+    assert!(left.is_none(), "the index is still there");
+    runtime.block_on(async { (reading.close().await.unwrap(), looking.close().await.unwrap()) });
 }
 
 /// Keeps the books of the release that is being made.

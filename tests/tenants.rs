@@ -1,9 +1,12 @@
 //! The cloud edition: many tenants in one process, none of whom sees another.
 
+use crate::backups::AS_OF_0_2_0;
+use crate::harness::books::connected;
 use crate::harness::http::Answer;
 use crate::harness::process::eventually;
 use crate::harness::server::{Said, authorised};
 use crate::harness::{Dialect, Engine, Options, Request, Server, on_both_engines, postgres};
+use sea_orm::ConnectionTrait;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -148,6 +151,27 @@ on_both_engines! {
         };
         assert_eq!([asked(&["acme.example"]), asked(&["beta.example"]), asked(&[]), asked(&["acme.example", "acme.example"])], [200, 421, 421, 421]);
     }
+}
+
+#[test]
+fn a_tenant_whose_schema_is_of_before_waits_for_its_migration_where_that_is_somebodys_work() {
+    let server = cloud(Engine::Sqlite, r#", "Database": {"AutoMigrate": false}"#);
+    add(&server, "acme.example");
+    let books = format!("sqlite:{}", server.folder.join("data/tenants/acme.example/duet.db").display());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let database = connected(&books).await.unwrap();
+        for statement in AS_OF_0_2_0 {
+            database.execute_unprepared(statement).await.unwrap();
+        }
+        database.close().await.unwrap();
+    });
+    assert_eq!(log_in(&server, "acme.example").status, 503);
+    let told = server.log();
+    assert!(told.contains("run duet migrate --tenant acme.example"), "{told}");
+    let migrated = server.command(&["migrate", "--tenant", "acme.example"], "");
+    assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
+    eventually("the tenant", || (log_in(&server, "acme.example").status == 200).then_some(()));
 }
 
 /// What the process has open and holds in memory.

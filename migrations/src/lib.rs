@@ -9,10 +9,12 @@
 pub use noting::DUE;
 pub use running::{Left, Sign, left, run};
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
+use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement, TransactionTrait};
 
 pub mod distributing;
 pub mod m0001_first;
+pub mod m0002_days_of_entries;
+pub mod m0003_one_index_of_days;
 pub mod noting;
 mod running;
 pub mod schema;
@@ -28,8 +30,22 @@ pub struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(first::Migration)]
+        vec![
+            Box::new(first::Migration),
+            Box::new(m0002_days_of_entries::Migration),
+            Box::new(m0003_one_index_of_days::Migration),
+        ]
     }
+}
+
+/// Changes what the first schema made as all that came after it does, each step as a whole. Nothing is noted of it.
+pub async fn change(database: &DatabaseConnection) -> Result<(), DbErr> {
+    for migration in Migrator::migrations().into_iter().skip(1) {
+        let transaction = database.begin().await?;
+        migration.up(&SchemaManager::new(&transaction)).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
 }
 
 /// The migrations that this program knows, in their order.
@@ -43,6 +59,11 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7302101117)";
 /// Whoever waits for the lock, or holds it while a large table is changed, is not in a hurry.
 const WITHOUT_HURRY: &str =
     "SET lock_timeout = 0; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
+
+/// Tells the planner of SQLite of what rows were put into without it.
+pub async fn tell_the_planner(database: &DatabaseConnection) -> Result<(), DbErr> {
+    statistics::make(database).await
+}
 
 /// Brings the schema up to date, and signs what is noted of that. On PostgreSQL whoever does so holds the lock, on SQLite
 /// the file of it. How many notes were there that nobody of us made is answered.
@@ -67,6 +88,38 @@ pub async fn take_lock(transaction: &impl ConnectionTrait) -> Result<(), DbErr> 
 /// Takes every limit of time from a connection to PostgreSQL.
 pub async fn without_hurry(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
     connection.execute_unprepared(WITHOUT_HURRY).await.map(|_| ())
+}
+
+/// So often a change is tried that wants a table for itself, and so long one waits for those who use it: who comes meanwhile
+/// waits behind it, so it steps aside again.
+pub(crate) const TRIED: usize = 300;
+pub(crate) const FOR_OTHERS: &str = "SET LOCAL lock_timeout = '1s'";
+pub(crate) const BETWEEN: &str = "SELECT pg_sleep(1)";
+
+/// Whether somebody was waited for too long, by the server's own word, which is the same in every language.
+pub(crate) fn is_in_use(error: &DbErr) -> bool {
+    error.to_string().contains("55P03")
+}
+
+/// Changes within a transaction what others may be using: they are waited for, and hold up nobody who comes after them.
+pub(crate) async fn patiently(transaction: &impl ConnectionTrait, change: &str) -> Result<(), DbErr> {
+    if transaction.get_database_backend() != DbBackend::Postgres {
+        return transaction.execute_unprepared(change).await.map(drop);
+    }
+    let mut tried = 0;
+    loop {
+        transaction.execute_unprepared("SAVEPOINT patiently").await?;
+        transaction.execute_unprepared(FOR_OTHERS).await?;
+        match transaction.execute_unprepared(change).await {
+            Ok(_) => return transaction.execute_unprepared("SET LOCAL lock_timeout = 0").await.map(drop),
+            Err(error) if tried < TRIED && is_in_use(&error) => {
+                tried += 1;
+                transaction.execute_unprepared("ROLLBACK TO SAVEPOINT patiently").await?;
+                transaction.execute_unprepared(BETWEEN).await?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Whether there is such a table.

@@ -8,6 +8,7 @@
 //! drops them first.
 
 use crate::distributing::{self, NOBODY};
+use crate::{BETWEEN, FOR_OTHERS, TRIED, is_in_use};
 use sea_orm_migration::sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, DbErr, Statement, TransactionTrait};
 use std::fmt::Write;
 
@@ -74,6 +75,19 @@ struct Noted {
     is_distributed: bool,
 }
 
+/// Makes those of some tables in a transaction of their own, in which others are waited for but briefly.
+async fn make_at_once(database: &DatabaseConnection, some: &[Noted], is_distributed: bool) -> Result<(), DbErr> {
+    let transaction = database.begin().await?;
+    if database.get_database_backend() == DbBackend::Postgres {
+        transaction.execute_unprepared(FOR_OTHERS).await?;
+    }
+    if is_distributed {
+        distributing::allow_triggers(&transaction).await?;
+    }
+    make_of(&transaction, some).await?;
+    transaction.commit().await
+}
+
 /// Notes that the triggers are to be made anew. A process that ends before it did so leaves the note to the next one.
 pub async fn is_due(connection: &impl ConnectionTrait) -> Result<(), DbErr> {
     let nobody = if connection.get_database_backend() == DbBackend::Postgres { NOBODY } else { "NULL" };
@@ -116,12 +130,14 @@ pub async fn make(database: &DatabaseConnection) -> Result<(), DbErr> {
     // Of one table after the other on PostgreSQL: whoever writes beside it waits for one, and never for each other.
     let at_once = if database.get_database_backend() == DbBackend::Postgres { 1 } else { all.len().max(1) };
     for portion in all.chunks(at_once) {
-        let transaction = database.begin().await?;
-        if is_distributed {
-            distributing::allow_triggers(&transaction).await?;
+        let mut tried = 0;
+        while let Err(error) = make_at_once(database, portion, is_distributed).await {
+            tried += 1;
+            if tried > TRIED || !is_in_use(&error) {
+                return Err(error);
+            }
+            database.execute_unprepared(BETWEEN).await?;
         }
-        make_of(&transaction, portion).await?;
-        transaction.commit().await?;
     }
     database.execute_unprepared(&format!("DELETE FROM touched WHERE batch = '{DUE}'")).await.map(drop)
 }

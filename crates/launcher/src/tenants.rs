@@ -128,7 +128,10 @@ async fn begin(known: &Arc<Known>, host: &str, own: &Settings, reads_only: bool)
         return Ok(Arc::new(shell));
     }
     must_be_books(&shell.ledger).await?;
-    if own.auto_migrate && shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
+    if shell.ledger.pending_migrations().await.map_err(|error| admin::explain(&error))? > 0 {
+        if !own.auto_migrate {
+            return Err(format!("its schema is not up to date; run duet migrate --tenant {host}"));
+        }
         shell.ledger.migrate().await.map_err(|error| admin::explain(&error))?;
     }
     if let Err(error) = shell.ledger.keep_numbers().await {

@@ -456,20 +456,23 @@ async fn sides(cx: &Cx<'_>, asked: &Asked, narrow: Condition) -> Result<[i64; 2]
 
 /// How many entries there are, what those of the days come to, and what all accounts were debited with, computed apart.
 async fn figures(cx: &Cx<'_>, asked: &Asked, all: Select<entries::Entity>, fixed: &Fixed) -> Result<(u64, i64, i64)> {
-    let count = all.clone().count(&cx.db).await?;
-    let counted = if fixed.between.is_empty() {
-        all
-    } else {
-        all.filter(entries::Column::Number.is_not_in(fixed.between.iter().copied()))
-    };
-    let total: Option<Option<i64>> = counted
-        .select_only()
-        .column_as(sum(cx, Expr::col(entries::Column::Total)), "total")
-        .into_tuple()
-        .one(&cx.db)
-        .await?;
+    let (count, mut total) = come_to(cx, all.clone()).await?;
+    if !fixed.between.is_empty() {
+        let between = entries::Column::Number.is_in(fixed.between.iter().copied());
+        total -= come_to(cx, all.filter(between)).await?.1;
+    }
     let (moved, _) = sums(cx, asked.span, asked.point, asked.apart).await?;
-    Ok((count, total.summed_up(), moved.values().map(|moved| moved.debit).sum()))
+    let count = u64::try_from(count).map_err(Error::internal)?;
+    Ok((count, total, moved.values().map(|moved| moved.debit).sum()))
+}
+
+/// How many these are, and what they come to.
+async fn come_to(cx: &Cx<'_>, these: Select<entries::Entity>) -> Result<(i64, i64)> {
+    let these = these.select_only().column_as(entries::Column::Number.count(), "count");
+    let these = these.column_as(sum(cx, Expr::col(entries::Column::Total)), "total");
+    let found: Option<(i64, Option<i64>)> = these.into_tuple().one(&cx.db).await?;
+    let (count, total) = found.ok_or_else(|| Error::internal("nobody counts the entries"))?;
+    Ok((count, Some(total).summed_up()))
 }
 
 mod day_book;

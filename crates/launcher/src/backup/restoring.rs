@@ -212,28 +212,41 @@ async fn brought_back(ready: &Ready, asked: &Restoring) -> Result<String, String
     } else {
         checked(&copy, manifest, |_| Ok(()))?;
         postgres::load(url, &copy, asked.replace).await?;
-        (None, made_of_now(ready, settings, asked.verify).await?)
+        let made = made_of_now(ready, settings, asked.verify).await;
+        let unfinished = |why| {
+            format!(
+                "{why}\nthe books are in the database, and not fit to be served as they are: restore again, with --replace"
+            )
+        };
+        (None, made.map_err(unfinished)?)
     };
     let mut lines = vec![format!("brought back the books of {}", manifest.made)];
     lines.extend(aside.map(|aside| format!("the books that were there are kept as {}", aside.display())));
-    lines.push(match ended {
-        None => "their schema is that of an earlier release: run duet migrate, or start the server".into(),
-        Some(ended) => format!(
-            "the sessions of {ended} users were ended; passwords, keys and rights are those of then: what was taken from \
-             somebody since is to be taken again"
-        ),
-    });
+    if ready.is_older {
+        lines.push("their schema was that of an earlier release, and was brought up to date".into());
+    }
+    lines.push(format!(
+        "the sessions of {ended} users were ended; passwords, keys and rights are those of then: what was taken from \
+         somebody since is to be taken again"
+    ));
     Ok(lines.join("\n"))
 }
 
-/// Holds books against the copy, and makes them good for now. Of how many users sessions were ended is answered; nothing
-/// where their schema has to be brought up to date first.
-async fn made_of_now(ready: &Ready, settings: &Settings, prove: bool) -> Result<Option<u64>, String> {
+/// Holds books against the copy, and makes them good for now. Of how many users sessions were ended is answered.
+async fn made_of_now(ready: &Ready, settings: &Settings, prove: bool) -> Result<u64, String> {
     if ready.is_older {
-        return Ok(None);
+        brought_up_to_date(settings).await?;
     }
     held_against(settings, &ready.manifest, prove).await?;
-    sessions_ended(settings).await.map(Some)
+    sessions_ended(settings).await
+}
+
+/// Nothing of books can be read, held or ended before their schema is what this program knows.
+async fn brought_up_to_date(settings: &Settings) -> Result<(), String> {
+    let ledger = admin::open(settings, Memory::alone(settings), Purpose::Writing).await?;
+    let done = ledger.migrate().await;
+    ledger.close().await;
+    done.map_err(|error| explain(&error))
 }
 
 /// Whoever was logged out since is not let in again by a session of then.
@@ -271,13 +284,15 @@ async fn from_file(
     ready: &Ready,
     asked: &Restoring,
     (copy, place): (&Path, &Path),
-) -> Result<(Option<PathBuf>, Option<u64>), String> {
+) -> Result<(Option<PathBuf>, u64), String> {
     let failed = |error: std::io::Error| format!("cannot write beside {}: {error}", place.display());
     if let Some(folder) = place.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         private::make_folder(folder)?;
         making::room_for(copy, folder)?;
     }
     let draft = Draft(beside(place, ".restoring"));
+    // What a restore that was cut off has left beside it belongs to other books.
+    draft.clear();
     let mut file = private::create(&draft.0).map_err(failed)?;
     checked(copy, &ready.manifest, |portion| file.write_all(portion))?;
     let own = Secret::of(format!("sqlite:{}", draft.0.display()));
@@ -293,11 +308,17 @@ async fn from_file(
 /// Books on their way to their place. What is left of them, or beside them, goes.
 struct Draft(PathBuf);
 
-impl Drop for Draft {
-    fn drop(&mut self) {
+impl Draft {
+    fn clear(&self) {
         for suffix in ["", "-wal", "-shm", "-turn", "-next", "-server"] {
             let _not_there = std::fs::remove_file(beside(&self.0, suffix));
         }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
