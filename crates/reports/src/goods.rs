@@ -142,7 +142,7 @@ fn item_row(id: RecordId, names: &HashMap<RecordId, String>, values: Vec<Cell>) 
 
 fn by_name(names: &HashMap<RecordId, String>, ids: HashSet<RecordId>) -> Vec<RecordId> {
     let mut ids: Vec<RecordId> = ids.into_iter().collect();
-    ids.sort_by_key(|id| (names.get(id).cloned(), *id));
+    ids.sort_by_cached_key(|id| (names.get(id).cloned(), *id));
     ids
 }
 

@@ -134,7 +134,7 @@ impl<T: Told> Report for Traded<T> {
         let names =
             if T::BY_PARTY { names_of(cx, ids.into_iter()).await? } else { item_names(cx, ids.into_iter()).await? };
         let mut traded: Vec<(Option<RecordId>, Vec<i64>)> = groups.into_iter().collect();
-        traded.sort_by_key(|(id, amounts)| {
+        traded.sort_by_cached_key(|(id, amounts)| {
             (-amounts.iter().sum::<i64>(), id.and_then(|id| names.get(&id).cloned()), *id)
         });
         Ok(Groups {
@@ -284,7 +284,7 @@ impl Report for ItemProfitability {
         let mut rows = Vec::new();
         let (mut earned, mut spent) = (0, 0);
         let mut ids: Vec<Option<RecordId>> = ids.into_iter().collect();
-        ids.sort_by_key(|id| (id.is_none(), id.and_then(|id| names.get(&id).cloned()), *id));
+        ids.sort_by_cached_key(|id| (id.is_none(), id.and_then(|id| names.get(&id).cloned()), *id));
         for id in ids {
             let of = |figures: &HashMap<Option<RecordId>, i64>| figures.sum_of(&id);
             let (income, cost) = (-of(&income), of(&cost));
