@@ -42,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Books of earlier schemas, which are older than everything above.
     ("convert", &["migrations", "postgres-kit", "sqlite-kit"]),
     // What speaks with the world knows the books by one name.
-    ("http-kit", &["ledger-core"]),
+    ("http-kit", &["ledger-core", "supervise"]),
     ("dialect-a", &["http-kit", "ledger-core"]),
     ("dialect-b", &["http-kit", "ledger-core"]),
     ("demo", &["ledger-core"]),

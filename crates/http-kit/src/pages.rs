@@ -4,7 +4,7 @@
 //! other host. Refuses: to render a document that is not on its own list, and to hold a script inline.
 
 use crate::failure::Failure;
-pub use crate::prepared::Make;
+pub use crate::prepared::{Make, Source, unpacked};
 use crate::prepared::{Prepared, digest};
 use axum::Router;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
@@ -16,8 +16,7 @@ use std::sync::Arc;
 pub struct Document {
     pub path: String,
     pub title: String,
-    /// Made when it is first asked for.
-    pub json: Make,
+    pub json: Source,
     /// Whether the pages offer it; the others are only served.
     pub listed: bool,
 }
@@ -254,7 +253,7 @@ pub fn router(
         router = router.route(path, get(page));
     }
     for Document { path, json, .. } in documents {
-        router = router.route(&path, same(Prepared::later(json), &DOCUMENT));
+        router = router.route(&path, same(Prepared::from(json), &DOCUMENT));
     }
     router = router.merge(crate::catalogue::routes(&frame, &home.dialects));
     for Picture { name, bytes } in guide.pictures {

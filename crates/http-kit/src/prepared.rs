@@ -4,22 +4,30 @@
 //! slowly holds no more than its connections.
 
 use async_compression::Level;
-use async_compression::tokio::bufread::{BrotliEncoder, GzipEncoder, ZstdEncoder};
+use async_compression::tokio::bufread::{BrotliEncoder, GzipDecoder, GzipEncoder, ZstdEncoder};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 /// Not worth compressing.
 const SHORT: usize = 860;
 
 /// Makes what is long, when somebody asks for it.
 pub type Make = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// Where a long text comes from.
+pub enum Source {
+    Made(Make),
+    /// It was there when the program was built, and is in it, gzipped.
+    Packed(&'static [u8]),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
@@ -45,6 +53,30 @@ enum Whole {
     Plain(Bytes),
     /// As it came.
     Gzip(Bytes),
+    /// Gzipped, and for as long as somebody reads it plain, plain for all of these.
+    Packed(Bytes, Mutex<Shared>),
+}
+
+/// How long a text is kept that was unpacked, whoever reads it: who asks for one again and again has it unpacked so often.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// Who finds it let go at the very moment has it unpacked once more.
+const TRIED: usize = 3;
+
+/// What is unpacked now.
+#[derive(Default)]
+struct Shared {
+    read: Weak<Vec<u8>>,
+    kept: Option<Arc<Vec<u8>>>,
+}
+
+/// A text for all who read it now.
+struct Unpacked(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Unpacked {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 struct Text {
@@ -64,41 +96,77 @@ impl Text {
         Self::of(Whole::Plain(plain), &tag)
     }
 
-    /// All of it, for who compresses it in another way.
-    fn plain(&self) -> Option<Bytes> {
+    fn packed(gzip: &'static [u8]) -> Self {
+        let mut text = Self::of(Whole::Packed(gzip.into(), Mutex::default()), &digest(gzip));
+        let forms = CODINGS.iter().zip(&mut text.compressed);
+        for (_, form) in forms.filter(|((coding, _), _)| *coding == Coding::Gzip) {
+            *form = OnceCell::new_with(Some(gzip.into()));
+        }
+        text
+    }
+
+    /// All of it, for who takes it so or compresses it in another way.
+    async fn plain(self: &Arc<Self>) -> Option<Bytes> {
         match &self.whole {
             Whole::Plain(plain) => Some(plain.clone()),
             Whole::Gzip(_) => None,
+            Whole::Packed(_, shared) => {
+                for _ in 0..TRIED {
+                    let read = shared.lock().await.read.upgrade();
+                    if let Some(read) = read {
+                        return Some(Bytes::from_owner(Unpacked(read)));
+                    }
+                    // It goes on without whoever asked for it first.
+                    let text = self.clone();
+                    supervise::once("what is unpacked", async move { text.unpack().await }).await.ok()?;
+                }
+                None
+            }
         }
     }
 
-    /// In a form that the client takes, and what that is called.
-    async fn form(self: &Arc<Self>, asked: &HeaderMap) -> (Body, Option<&'static str>) {
-        if let Whole::Gzip(gzip) = &self.whole {
-            return (gzip.clone().into(), Some("gzip"));
+    /// Unpacks it where nobody reads it yet. Whoever comes meanwhile waits for it.
+    async fn unpack(self: Arc<Self>) {
+        let Whole::Packed(gzip, shared) = &self.whole else { return };
+        let mut shared = shared.lock().await;
+        if shared.read.strong_count() > 0 {
+            return;
         }
-        let is_long = match &self.whole {
-            Whole::Plain(plain) => plain.len() > SHORT,
-            Whole::Gzip(_) => true,
-        };
+        let gzip = gzip.clone();
+        let Ok(Some(read)) = tokio::task::spawn_blocking(move || unpacked(&gzip)).await else { return };
+        let read = Arc::new(read);
+        *shared = Shared { read: Arc::downgrade(&read), kept: Some(read) };
+        drop(shared);
+        supervise::once("what was unpacked", async move {
+            tokio::time::sleep(KEPT).await;
+            if let Whole::Packed(_, shared) = &self.whole {
+                shared.lock().await.kept = None;
+            }
+        });
+    }
+
+    /// In a form that the client takes, and what that is called; nothing where there is no reading it.
+    async fn form(self: &Arc<Self>, asked: &HeaderMap) -> Option<(Body, Option<&'static str>)> {
+        if let Whole::Gzip(gzip) = &self.whole {
+            return Some((gzip.clone().into(), Some("gzip")));
+        }
+        let is_long = !matches!(&self.whole, Whole::Plain(plain) if plain.len() <= SHORT);
         let wanted = CODINGS.iter().zip(&self.compressed).find(|((_, name), _)| takes(asked, name));
         if let Some(((coding, name), form)) = wanted.filter(|_| is_long) {
             // Whoever comes meanwhile waits for it: a second time is never worth it.
             let made = form.get_or_try_init(|| {
                 let (coding, text) = (*coding, self.clone());
                 async move {
-                    let made = tokio::task::spawn_blocking(move || compressed(coding, &text.plain()?));
+                    let plain = text.plain().await.ok_or(())?;
+                    let made = tokio::task::spawn_blocking(move || compressed(coding, &plain));
                     made.await.ok().flatten().ok_or(())
                 }
             });
             if let Ok(made) = made.await {
-                return (made.clone().into(), Some(name));
+                return Some((made.clone().into(), Some(name)));
             }
         }
-        let body = match &self.whole {
-            Whole::Plain(plain) | Whole::Gzip(plain) => plain.clone().into(),
-        };
-        (body, None)
+        Some((self.plain().await?.into(), None))
     }
 }
 
@@ -110,6 +178,14 @@ impl Prepared {
     /// Gzipped already, and sent so whatever the client accepts: every browser that can make use of it does.
     pub(crate) fn of_gzip(gzip: &'static [u8]) -> Self {
         Self::held(Text::of(Whole::Gzip(gzip.into()), &digest(gzip)))
+    }
+
+    /// What is in the program is unpacked for who takes it plain.
+    pub(crate) fn from(source: Source) -> Self {
+        match source {
+            Source::Made(make) => Self::later(make),
+            Source::Packed(gzip) => Self::held(Text::packed(gzip)),
+        }
     }
 
     /// Made by the first who asks for it.
@@ -139,7 +215,11 @@ impl Prepared {
         let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_known =
             known.split(',').any(|known| known.trim().trim_start_matches("W/").as_bytes() == text.tag.as_bytes());
-        let (body, coding) = if is_known { (Body::empty(), None) } else { text.form(asked).await };
+        let form = if is_known { Some((Body::empty(), None)) } else { text.form(asked).await };
+        let Some((body, coding)) = form else {
+            tracing::error!("what is the same for everybody cannot be read");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
         let mut response = Response::new(body);
         if is_known {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -179,11 +259,20 @@ fn takes(asked: &HeaderMap, coding: &str) -> bool {
 }
 
 /// All that is read; nothing is waited for, since it is here.
-fn all(mut made: impl AsyncRead + Unpin) -> Option<Bytes> {
+fn read_all(mut made: impl AsyncRead + Unpin) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     made.read_to_end(&mut bytes).now_or_never()?.ok()?;
     bytes.shrink_to_fit();
-    Some(bytes.into())
+    Some(bytes)
+}
+
+fn all(made: impl AsyncRead + Unpin) -> Option<Bytes> {
+    read_all(made).map(Bytes::from)
+}
+
+/// What was gzipped.
+pub fn unpacked(gzip: &[u8]) -> Option<Vec<u8>> {
+    read_all(GzipDecoder::new(gzip))
 }
 
 fn compressed(coding: Coding, plain: &[u8]) -> Option<Bytes> {
@@ -237,6 +326,36 @@ mod tests {
         let tag = prepared.answer(&again, &[]).await.headers()[header::ETAG].clone();
         again.insert(header::IF_NONE_MATCH, tag);
         assert_eq!(prepared.answer(&again, &[]).await.status(), StatusCode::NOT_MODIFIED);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_packed_is_read_in_every_form_and_plain_by_all_at_once() {
+        let text = "the same again and again ".repeat(1000);
+        let gzip: &'static [u8] = Box::leak(compressed(Coding::Gzip, text.as_bytes()).unwrap().to_vec().into());
+        let prepared = Prepared::from(Source::Packed(gzip));
+        for (accepted, coding) in [("", None), ("br", Some("br")), ("zstd", Some("zstd")), ("gzip", Some("gzip"))] {
+            let response = prepared.answer(&asking(accepted), &[]).await;
+            let told = response.headers().get(header::CONTENT_ENCODING).cloned();
+            assert_eq!(told, coding.map(HeaderValue::from_static));
+            let whole = response.into_body().collect().await.unwrap().to_bytes();
+            match coding {
+                None => assert!(whole == text.as_bytes()),
+                Some("gzip") => assert!(whole == gzip),
+                Some(_) => assert!(whole.len() < 1000),
+            }
+        }
+        let held = prepared.text().await.unwrap();
+        let place = async || held.plain().await.unwrap().as_ptr();
+        assert_eq!(place().await, place().await, "it is unpacked once");
+        let reading = held.plain().await.unwrap();
+        tokio::time::sleep(2 * KEPT).await;
+        assert_eq!(place().await, reading.as_ptr(), "who comes reads what somebody reads");
+        drop(reading);
+        let Whole::Packed(_, shared) = &held.whole else { panic!("it is not packed") };
+        assert!(shared.lock().await.read.upgrade().is_none(), "nobody reads it, and it is kept");
+        // What cannot be read is no answer.
+        let damaged = Prepared::from(Source::Packed(b"no gzip"));
+        assert_eq!(damaged.answer(&asking(""), &[]).await.status(), StatusCode::INTERNAL_SERVER_ERROR);
     }
 
     #[tokio::test]

@@ -56,7 +56,8 @@ pub fn main() -> ExitCode {
     if matches!(command, cli::Command::Serve(_)) {
         memory::settle();
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = match runtime.enable_all().thread_keep_alive(memory::IDLE).build() {
         Ok(runtime) => runtime,
         Err(error) => return console::failed(&format!("cannot start: {error}")),
     };

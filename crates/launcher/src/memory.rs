@@ -10,6 +10,7 @@
 use std::env::VarError;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::time::Duration;
 
 /// Where the system's allocator reads how it is to do.
 const SYSTEM: &str = "GLIBC_TUNABLES";
@@ -17,6 +18,10 @@ const SYSTEM: &str = "GLIBC_TUNABLES";
 const HOW: &str = "glibc.malloc.arena_max=1:glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=131072";
 /// After how many milliseconds our own gives back what is free.
 const OWN: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "10");
+
+/// How long a thread that helped out waits for more. Once it ends, nobody keeps what it needed and has given back: pages that
+/// are long to make need tens of megabytes, once.
+pub(crate) const IDLE: Duration = Duration::from_millis(500);
 
 /// What is to be said, beside what was said of other things; nothing of what somebody has said.
 fn asked(said: impl Fn(&str) -> Result<String, VarError>) -> Vec<(&'static str, String)> {
