@@ -1,7 +1,7 @@
 //! `duet serve` as a second process, and companies in it.
 
 use super::http::{Answer, Request};
-use super::process::{Kept, fresh_folder};
+use super::process::{Kept, fresh_folder, say_loudly};
 use super::{authority, citus, postgres, twins};
 use compare::meaning::Meaning;
 use serde_json::{Value, json};
@@ -27,6 +27,9 @@ pub enum Dialect {
     A,
     B,
 }
+
+/// So often a step is tried that only makes ready.
+const REPEATED: usize = 4;
 
 pub const DIALECTS: [Dialect; 2] = [Dialect::A, Dialect::B];
 
@@ -242,6 +245,11 @@ impl Server {
         self.read_log(before)
     }
 
+    /// The end of the log.
+    fn last_words(&self) -> String {
+        self.read_log(self.log_length().saturating_sub(4 << 10))
+    }
+
     fn log_length(&self) -> u64 {
         std::fs::metadata(self.folder.join("log")).map_or(0, |log| log.len())
     }
@@ -275,7 +283,26 @@ impl Server {
 
     pub fn send(&self, request: &Request) -> Answer {
         let answer = request.send(self.address);
+        if answer.status >= 500 {
+            // libtest shows it where the test fails: why is told to the operator alone.
+            eprintln!("{} {}: {}; of the log: {}", request.method, request.path, answer.status, self.last_words());
+        }
         authority::hold(request, &answer);
+        answer
+    }
+
+    /// A step that only makes ready: where the server is busy it is repeated, as the answer says, and that is told.
+    fn made_ready(&self, request: &Request) -> Answer {
+        let mut answer = self.send(request);
+        for _ in 1..REPEATED {
+            if answer.header("x-error-code") != Some("overloaded") {
+                break;
+            }
+            let after = answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+            std::thread::sleep(Duration::from_secs(after));
+            say_loudly(&format!("a server was busy and is asked again; of its log: {}", self.last_words()));
+            answer = self.send(request);
+        }
         answer
     }
 
@@ -322,7 +349,7 @@ impl Server {
 
     pub fn company_like(&self, body: Value) -> Company<'_> {
         let request = Request::new("POST", "/b/api/businesses").json(&body);
-        let answer = self.send(&authorised(request, self.token())).expect(201);
+        let answer = self.made_ready(&authorised(request, self.token())).expect(201);
         let id = answer.json()["id"].as_str().expect("an identifier").to_owned();
         Company { server: self, id, token: self.token().to_owned() }
     }

@@ -72,7 +72,13 @@ fn questions(size: &Size, walk_in: &str) -> Vec<Question> {
     }
     all.push(list("list, walk-in customer", format!("&partyId={walk_in}")));
     all.push(list("list, walk-in customer, open", format!("&partyId={walk_in}&status=open")));
-    all.push(Question { what: "search, a number", path: "sales-invoices?q=INV-2026-00777".into(), most: 5 });
+    // A number, and all that begin so.
+    all.push(Question { what: "search, a number", path: "sales-invoices?q=INV-2026-7777".into(), most: 5 });
+    all.push(Question {
+        what: "search, a number of nothing",
+        path: "sales-invoices?q=INV-2026-00777".into(),
+        most: 30,
+    });
     all.push(Question { what: "search, a common word", path: "sales-invoices?q=espresso".into(), most: 30 });
     all.push(Question { what: "search, a rare word", path: "sales-invoices?q=zeppelin".into(), most: 30 });
     for (what, path) in [
