@@ -44,7 +44,7 @@ on_both_engines! {
             assert_eq!(created["requestId"].as_str().unwrap().len(), 36, "the server's own");
             let of_request = format!("&resource={resource}&resourceId={}&clientRequestId=audit-{resource}", made.id());
             assert_eq!(log(&company, &of_request).len(), 1);
-            assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!("127.0.0.1"), &made.data["createdBy"]));
+            assert_eq!((&created["actor"]["address"], &created["actor"]["userId"]), (&json!(server.is_asked_from()), &made.data["createdBy"]));
             assert_eq!((&created["versionFrom"], &created["versionTo"]), (&Value::Null, &json!(1)));
             if !operations.verbs().any(|verb| verb == Verb::Update) {
                 continue;

@@ -5,10 +5,11 @@ use super::process::PATIENCE;
 use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZstdDecoder};
 use futures_util::FutureExt;
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -19,6 +20,31 @@ static TURN: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// The connections that a test keeps.
     static KEPT: RefCell<Vec<(SocketAddr, TcpStream)>> = const { RefCell::new(Vec::new()) };
+    /// Where a test asks from that asks a server of all tests.
+    static FROM: Cell<Ipv4Addr> = const { Cell::new(Ipv4Addr::LOCALHOST) };
+}
+
+/// Servers of all tests.
+static SHARED: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
+
+/// This server is asked by many tests, which are not to be counted as one client.
+pub fn is_shared(server: SocketAddr) {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+}
+
+/// From here on this test asks such servers from an address that no other has: what one guesses wrong is not counted against
+/// the others. A thread that it begins does not.
+pub fn ask_from_elsewhere() {
+    static LAST: AtomicU16 = AtomicU16::new(0);
+    let [high, low] = LAST.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    FROM.set(Ipv4Addr::new(127, 1, high, low));
+    KEPT.take();
+}
+
+/// The address that this thread asks a server from.
+pub fn asks_from(server: SocketAddr) -> Ipv4Addr {
+    let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner).contains(&server);
+    if shared { FROM.get() } else { Ipv4Addr::LOCALHOST }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -109,7 +135,18 @@ fn exchange(mut stream: TcpStream, request: &[u8]) -> Result<(Answer, TcpStream)
 }
 
 pub fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect(address).expect("the server listens");
+    connect_from(asks_from(address), address)
+}
+
+/// A connection from an address of this machine.
+pub fn connect_from(own: Ipv4Addr, to: SocketAddr) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+    // A port that is chosen before it is known for whom may be one that somebody is about to listen on.
+    if own != Ipv4Addr::LOCALHOST {
+        socket.bind(&SocketAddr::from((own, 0)).into()).expect("an address of this machine");
+    }
+    socket.connect(&to.into()).expect("the server listens");
+    let stream = TcpStream::from(socket);
     stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10))).expect("a timeout");
     stream
 }

@@ -28,15 +28,20 @@ macro_rules! on_both_engines {
 
             fn fact($server: &crate::harness::Server) $body
 
+            fn holds(server: &crate::harness::Server) {
+                crate::harness::http::ask_from_elsewhere();
+                fact(server);
+            }
+
             #[test]
             fn on_sqlite() {
-                fact(crate::harness::Server::shared(crate::harness::Engine::Sqlite).expect("SQLite needs nothing"));
+                holds(crate::harness::Server::shared(crate::harness::Engine::Sqlite).expect("SQLite needs nothing"));
             }
 
             #[test]
             fn on_postgres() {
                 if let Some(server) = crate::harness::Server::shared(crate::harness::Engine::Postgres) {
-                    fact(server);
+                    holds(server);
                 }
             }
         }

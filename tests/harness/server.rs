@@ -1,6 +1,6 @@
 //! `duet serve` as a second process, and companies in it.
 
-use super::http::{Answer, Request};
+use super::http::{self, Answer, Request};
 use super::process::{Kept, fresh_folder, say_loudly};
 use super::{authority, citus, postgres, twins};
 use compare::meaning::Meaning;
@@ -67,7 +67,13 @@ impl Server {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        cell.get_or_init(|| Self::start(engine, Options::default())).as_ref()
+        let start = || Self::start(engine, Options::default()).inspect(|server| http::is_shared(server.address));
+        cell.get_or_init(start).as_ref()
+    }
+
+    /// The address that this test asks it from.
+    pub fn is_asked_from(&self) -> std::net::Ipv4Addr {
+        http::asks_from(self.address)
     }
 
     /// A small demo, for all tests that look at one and leave each other's records alone.
