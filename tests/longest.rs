@@ -1,5 +1,8 @@
 //! Documents as long as they may be, each line of another item, or all of one: none is too long for an engine.
 
+use crate::harness::books::behind_the_back;
+use crate::harness::citus;
+use crate::harness::process::eventually;
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
 use crate::harness::{Engine, Options, Server, on_both_engines};
@@ -124,4 +127,20 @@ fn a_document_has_a_thousand_lines_of_one_item_on_sqlite() {
 #[test]
 fn a_document_has_a_thousand_lines_of_one_item_on_postgresql() {
     of_one_item(Engine::Postgres);
+}
+
+/// Else whatever is asked before the engine looks by itself takes the table for an empty one: a proof took minutes.
+#[test]
+fn a_table_that_one_write_made_long_is_looked_at_on_postgresql() {
+    // Workers of Citus look by themselves.
+    if citus::is_here() {
+        return;
+    }
+    let Some(server) = patient(Engine::Postgres) else { return };
+    let shop = Shop::open(&server, DIALECTS[0]);
+    shop.sale("2026-03-01", json!(vec![json!({"description": "x", "unitPrice": 1}); MOST]));
+    // The engine notes its own looks apart.
+    let looked = "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_stat_user_tables \
+                  WHERE relname = 'entry_lines' AND last_analyze IS NOT NULL) THEN RAISE 'not yet'; END IF; END $$";
+    eventually("a look at what has grown", || behind_the_back(&server, &[looked.to_owned()]).ok());
 }

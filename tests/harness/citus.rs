@@ -8,10 +8,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Few, so that each database is made soon.
 const SHARDS: usize = 4;
 
+fn named() -> Option<String> {
+    std::env::var("DUET_TEST_CITUS").ok()
+}
+
+pub fn is_here() -> bool {
+    named().is_some()
+}
+
 /// The URL of a fresh database, on every node of the cluster; nothing where none is named.
 pub fn fresh_database() -> Option<String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let told = std::env::var("DUET_TEST_CITUS").ok()?;
+    let told = named()?;
     let name = format!("duet_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let nodes = psql(&told, "SELECT nodename || ':' || nodeport FROM pg_dist_node ORDER BY groupid");
     let nodes: Vec<&str> = nodes.split_whitespace().collect();

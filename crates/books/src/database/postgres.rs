@@ -22,7 +22,7 @@ use sea_orm::{
 };
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -50,6 +50,8 @@ pub struct Session {
     /// What was answered so far where something is written; who only reads asks little twice.
     known: Option<Known>,
     together: Together,
+    /// How many rows it has sent to be put into tables.
+    rows: AtomicU64,
 }
 
 /// Lanes share the connections that write: each has one of its own from its BEGIN to its COMMIT.
@@ -129,7 +131,7 @@ impl Turn {
 impl Engine {
     pub async fn open(asked: &DatabaseOptions, standing: Arc<Standing>) -> Result<Self, DbErr> {
         let target = Target::of(&asked.url, asked.patience)?;
-        let growing = Arc::new(Growing { target: target.clone(), batches: AtomicU64::new(0) });
+        let growing = Arc::new(Growing::of(target.clone()));
         let size = asked.pool_size.max(2) as usize;
         let server = match asked.purpose {
             Purpose::Reading => Server::open_to_read(target, size).await?,
@@ -233,31 +235,63 @@ struct Growing {
     target: Target,
     /// Since this process began.
     batches: AtomicU64,
+    /// Whether tables are to be looked at, and whether somebody is about it.
+    asked: AtomicBool,
+    looking: AtomicBool,
 }
 
-/// Looks at the tables of which more was written since they were last looked at than there was then.
+/// Looks at the tables of which more was written since they were last looked at than there was then. How many rows that is the
+/// engine may say some seconds later; how long the tables are, at once. What was looked at stays so, whatever comes next.
 const LOOK: &str = "DO $$ DECLARE grown record; BEGIN FOR grown IN \
     SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_stat_user_tables s ON s.relid = c.oid \
-    WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > GREATEST(c.reltuples, 50) \
-    LOOP EXECUTE 'ANALYZE ' || grown.name; END LOOP; END $$";
+    WHERE s.schemaname = current_schema() AND (s.n_mod_since_analyze > GREATEST(c.reltuples, 50) \
+    OR pg_relation_size(c.oid) > 2::bigint * GREATEST(c.relpages, 1) * current_setting('block_size')::bigint) \
+    LOOP EXECUTE 'ANALYZE ' || grown.name; COMMIT; END LOOP; END $$";
 /// After so many batches for the first time, and then whenever they have doubled.
 const FIRST_LOOK: u64 = 8;
+/// And after one batch of so many rows.
+const MANY_ROWS: u64 = 1_000;
+/// So long after a look there is no other; twice as long each time that one is asked for meanwhile. Where every batch is of many
+/// rows, hardly any of them changes a plan, and each look has all plans made anew.
+const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_secs(5), Duration::from_mins(5)];
 /// What is looked at is a sample; it is not waited for.
 const LOOKING: Duration = Duration::from_mins(1);
 
 impl Growing {
-    /// A batch was written.
-    fn another(self: &Arc<Self>) {
+    fn of(target: Target) -> Self {
+        Self { target, batches: AtomicU64::new(0), asked: AtomicBool::new(false), looking: AtomicBool::new(false) }
+    }
+
+    /// A batch was written, and so many rows were sent with it.
+    fn another(self: &Arc<Self>, rows: u64) {
         let batches = self.batches.fetch_add(1, Ordering::Relaxed) + 1;
-        if batches < FIRST_LOOK || !batches.is_power_of_two() {
+        if rows < MANY_ROWS && (batches < FIRST_LOOK || !batches.is_power_of_two()) {
+            return;
+        }
+        self.asked.store(true, Ordering::SeqCst);
+        if self.looking.swap(true, Ordering::SeqCst) {
             return;
         }
         let growing = self.clone();
-        supervise::once("statistics", async move {
-            if let Err(fault) = growing.look().await {
-                tracing::debug!(%fault, "the engine did not look at what has grown");
+        supervise::once("statistics", async move { growing.look_as_long_as_asked().await });
+    }
+
+    async fn look_as_long_as_asked(&self) {
+        let [mut between, longest] = BETWEEN_LOOKS;
+        loop {
+            while self.asked.swap(false, Ordering::SeqCst) {
+                if let Err(fault) = self.look().await {
+                    tracing::debug!(%fault, "the engine did not look at what has grown");
+                }
+                tokio::time::sleep(between).await;
+                between = (2 * between).min(longest);
             }
-        });
+            self.looking.store(false, Ordering::SeqCst);
+            // Whoever asked in between left it to this one.
+            if !self.asked.load(Ordering::SeqCst) || self.looking.swap(true, Ordering::SeqCst) {
+                return;
+            }
+        }
     }
 
     async fn look(&self) -> Result<(), Fault> {
@@ -326,6 +360,7 @@ impl Reads {
             noting: self.noting.clone(),
             known: None,
             together: Together::default(),
+            rows: AtomicU64::new(0),
         })
     }
 }
@@ -370,10 +405,20 @@ impl Session {
         if !legs.is_empty() {
             self.forget();
         }
+        self.rows.fetch_add(rows_of(&legs), Ordering::Relaxed);
         let sent = async { Ok(self.lease.send(legs).await?) };
         let answers = self.noting.of(by(self.until, sent).await)?;
         Ok(read(answers)?.pop().unwrap_or_default())
     }
+}
+
+/// How many rows a flight puts into tables.
+fn rows_of(legs: &[Leg]) -> u64 {
+    let rows = |leg: &Leg| match leg {
+        Leg::Rows(rows) => rows.values.len() / rows.width.max(1),
+        Leg::Statement(_) | Leg::Question(..) => 0,
+    };
+    legs.iter().map(rows).sum::<usize>() as u64
 }
 
 /// What each leg of a flight was answered, as entities read it.
@@ -397,7 +442,15 @@ impl Writer {
         let answers = self.1.of(answers.map_err(DbErr::from).and_then(read));
         let known = Some(Known::default());
         Ok((
-            Session { lease, batch, until: None, noting: self.1.clone(), known, together: Together::default() },
+            Session {
+                lease,
+                batch,
+                until: None,
+                noting: self.1.clone(),
+                known,
+                together: Together::default(),
+                rows: AtomicU64::new(0),
+            },
             answers,
         ))
     }
@@ -411,13 +464,14 @@ impl Writer {
                 return Committing::Refused(error);
             }
         };
+        let rows = session.rows.into_inner() + rows_of(&last);
         let committed = session.lease.commit_with(last).await;
         if let Committed::Refused(fault) | Committed::Unknown(fault) = &committed {
             self.1.fault(fault);
         }
         match committed {
             Committed::Done => {
-                self.2.another();
+                self.2.another(rows);
                 Committing::Committed
             }
             Committed::Refused(fault) => Committing::Refused(fault.into()),
