@@ -216,6 +216,7 @@ impl Engine {
     }
 
     pub async fn close(&self) {
+        self.2.closed.store(true, Ordering::SeqCst);
         self.0.close().await;
     }
 }
@@ -238,6 +239,8 @@ struct Growing {
     /// Whether tables are to be looked at, and whether somebody is about it.
     asked: AtomicBool,
     looking: AtomicBool,
+    /// Nobody connects any more: the database may be on its way elsewhere.
+    closed: AtomicBool,
 }
 
 /// Looks at the tables of which more was written since they were last looked at than there was then. How many rows that is the
@@ -252,14 +255,15 @@ const FIRST_LOOK: u64 = 8;
 /// And after one batch of so many rows.
 const MANY_ROWS: u64 = 1_000;
 /// So long after a look there is no other; twice as long each time that one is asked for meanwhile. Where every batch is of many
-/// rows, hardly any of them changes a plan, and each look has all plans made anew.
+/// rows, hardly any of them changes a plan, and each look has plans made anew.
 const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_secs(5), Duration::from_mins(5)];
 /// What is looked at is a sample; it is not waited for.
 const LOOKING: Duration = Duration::from_mins(1);
 
 impl Growing {
     fn of(target: Target) -> Self {
-        Self { target, batches: AtomicU64::new(0), asked: AtomicBool::new(false), looking: AtomicBool::new(false) }
+        let [asked, looking, closed] = [(); 3].map(|()| AtomicBool::new(false));
+        Self { target, batches: AtomicU64::new(0), asked, looking, closed }
     }
 
     /// A batch was written, and so many rows were sent with it.
@@ -279,7 +283,7 @@ impl Growing {
     async fn look_as_long_as_asked(&self) {
         let [mut between, longest] = BETWEEN_LOOKS;
         loop {
-            while self.asked.swap(false, Ordering::SeqCst) {
+            while self.asked.swap(false, Ordering::SeqCst) && !self.closed.load(Ordering::SeqCst) {
                 if let Err(fault) = self.look().await {
                     tracing::debug!(%fault, "the engine did not look at what has grown");
                 }
