@@ -27,8 +27,8 @@ thread_local! {
 /// Servers of all tests.
 static SHARED: Mutex<Vec<SocketAddr>> = Mutex::new(Vec::new());
 
-/// This server is asked by many tests, which are not to be counted as one client.
-pub fn is_shared(server: SocketAddr) {
+/// Many tests ask this server, and are not to be counted as one client.
+pub fn share(server: SocketAddr) {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner).push(server);
 }
 

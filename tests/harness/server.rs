@@ -67,7 +67,7 @@ impl Server {
             Engine::Sqlite => &SQLITE,
             Engine::Postgres => &POSTGRES,
         };
-        let start = || Self::start(engine, Options::default()).inspect(|server| http::is_shared(server.address));
+        let start = || Self::start(engine, Options::default()).inspect(|server| http::share(server.address));
         cell.get_or_init(start).as_ref()
     }
 
