@@ -11,6 +11,7 @@ use ledger_core::database::{Purpose, file_of, let_go};
 use ledger_core::fault::said;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 const HOUR: i64 = 60 * 60;
@@ -24,6 +25,9 @@ const APART: i64 = 5;
 /// The oldest release of PostgreSQL that these books are tried on.
 const OLDEST: i64 = 13;
 const AT_ONCE: Duration = Duration::from_millis(50);
+
+/// Of which release `pg_dump` is here. It is asked once, however many tenants there are.
+static PG_DUMP: LazyLock<Option<i64>> = LazyLock::new(|| postgres::release("pg_dump"));
 
 pub(super) async fn found(settings: &Settings) -> Vec<Finding> {
     let mut found = schema(settings).await;
@@ -183,7 +187,7 @@ async fn of_server(url: &str) -> Result<Vec<Finding>, String> {
         let what = "PostgreSQL runs with fsync or full_page_writes off: a power cut spoils the books";
         found.push(Finding::critical("database", what, "set both to on in postgresql.conf"));
     }
-    found.push(match postgres::release("pg_dump") {
+    found.push(match *PG_DUMP {
         Some(own) if own >= version => Finding::good("programs", format!("pg_dump {own} is there, for duet backup")),
         Some(own) => {
             let what = format!("pg_dump is of release {own}, and refuses a server of release {version}");

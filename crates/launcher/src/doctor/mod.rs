@@ -10,12 +10,19 @@ use crate::config::{self, Edition, Settings, Source};
 use crate::console::{misused, say};
 use crate::tenants::{Known, patience};
 use catalogue::{Cluster, Place};
+use futures_util::{StreamExt, stream};
 use ledger_core::fault::said;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::process::ExitCode;
 
+/// So many tenants are looked at beside one another: each is waited for most of its time.
+const BESIDE: usize = 8;
+/// So many tenants are named of whom the same is found.
+const NAMED: usize = 3;
+
 /// How grave it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Severity {
     /// It was looked at, and is well.
@@ -73,10 +80,34 @@ impl Finding {
         Self { severity: Severity::Critical, todo: Some(todo.into()), ..Self::good(about, found) }
     }
 
-    fn line(&self) -> String {
-        let tenant = self.tenant.as_ref().map_or(String::new(), |host| format!("{host}: "));
+    fn line(&self, whose: &str) -> String {
         let todo = self.todo.as_ref().map_or(String::new(), |todo| format!("\n                         {todo}"));
-        format!("{:<9}  {:<12}  {tenant}{}{todo}", self.severity.word(), self.about, self.found)
+        format!("{:<9}  {:<12}  {whose}{}{todo}", self.severity.word(), self.about, self.found)
+    }
+}
+
+/// What people read: what is found of several tenants is told once.
+fn lines(findings: &[Finding]) -> Vec<String> {
+    let mut told: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<_, usize> = HashMap::new();
+    for finding in findings {
+        let host = finding.tenant.as_deref();
+        let what = (host.is_some(), finding.severity, finding.about, &finding.found, &finding.todo);
+        let place = *places.entry(what).or_insert(told.len());
+        if place == told.len() {
+            told.push((finding, Vec::new()));
+        }
+        told[place].1.extend(host);
+    }
+    told.into_iter().map(|(finding, hosts)| finding.line(&whose(&hosts))).collect()
+}
+
+/// Whose it is, as a line begins.
+fn whose(hosts: &[&str]) -> String {
+    match hosts {
+        [] => String::new(),
+        _ if hosts.len() <= NAMED => format!("{}: ", hosts.join(", ")),
+        _ => format!("{} and {} more: ", hosts[..NAMED].join(", "), hosts.len() - NAMED),
     }
 }
 
@@ -94,7 +125,7 @@ pub(crate) async fn run(source: &Source, as_json: bool) -> ExitCode {
     say(&if as_json {
         serde_json::json!({"worst": worst, "findings": findings}).to_string()
     } else {
-        findings.iter().map(Finding::line).collect::<Vec<_>>().join("\n")
+        lines(&findings).join("\n")
     });
     ExitCode::from(worst.exit_code())
 }
@@ -133,24 +164,26 @@ async fn of_tenants(settings: &Settings, known: &Known) -> Result<Vec<Finding>, 
         Some(host) => vec![host.clone()],
         None => known.list().await?.into_iter().map(|tenant| tenant.host).collect(),
     };
-    let mut all = Vec::new();
-    for host in hosts {
-        let found = match known.settings_of(settings, &host).await {
-            Ok(Some(own)) => books::found(&own).await,
-            Ok(None) => {
-                let todo = "see duet tenant list, and name one of these";
-                vec![Finding::critical("database", "there is no such tenant", todo)]
-            }
-            Err(why) => vec![Finding::critical("database", why, "see Cloud:Clusters and Security:MasterKey")],
-        };
-        all.extend(found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }));
-    }
+    let looked = stream::iter(hosts).map(|host| of_tenant(settings, known, host)).buffered(BESIDE);
+    let mut all: Vec<Finding> = looked.collect::<Vec<_>>().await.into_iter().flatten().collect();
     if settings.tenant.is_none() {
         for cluster in &settings.cloud.clusters {
             all.push(of_cluster(settings, known, cluster).await?);
         }
     }
     Ok(all)
+}
+
+async fn of_tenant(settings: &Settings, known: &Known, host: String) -> Vec<Finding> {
+    let found = match known.settings_of(settings, &host).await {
+        Ok(Some(own)) => books::found(&own).await,
+        Ok(None) => {
+            let todo = "see duet tenant list, and name one of these";
+            vec![Finding::critical("database", "there is no such tenant", todo)]
+        }
+        Err(why) => vec![Finding::critical("database", why, "see Cloud:Clusters and Security:MasterKey")],
+    };
+    found.into_iter().map(|finding| Finding { tenant: Some(host.clone()), ..finding }).collect()
 }
 
 /// What there is in a cluster that no tenant has: left by moves, by what was cut off, and by who was taken out.
@@ -180,4 +213,31 @@ async fn of_cluster(settings: &Settings, known: &Known, cluster: &Cluster) -> Re
     let found = format!("{name} has databases that are no tenant's: {}", left.join(", "));
     let todo = "once no move or addition is under way, and nobody is to be put back: drop what you are sure of";
     Ok(Finding::warning("cluster", found, todo))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_found_of_several_tenants_is_told_once() {
+        let of = |host: Option<&str>, finding: Finding| Finding { tenant: host.map(str::to_owned), ..finding };
+        let copy = || Finding::warning("backup", "no copy was ever made", "make one");
+        let good = |about| Finding::good(about, "it is well");
+        let mut all = vec![of(None, copy())];
+        all.extend(["a", "b", "c", "d", "e"].map(|host| of(Some(host), copy())));
+        all.extend([of(Some("a"), Finding::warning("backup", "the last copy is old", "make one"))]);
+        all.extend(["a", "b", "c"].map(|host| of(Some(host), good("schema"))));
+        all.extend([of(Some("a"), good("clock")), of(None, good("clock"))]);
+        let indented = "\n                         make one";
+        let told = [
+            format!("warning    backup        no copy was ever made{indented}"),
+            format!("warning    backup        a, b, c and 2 more: no copy was ever made{indented}"),
+            format!("warning    backup        a: the last copy is old{indented}"),
+            "ok         schema        a, b, c: it is well".into(),
+            "ok         clock         a: it is well".into(),
+            "ok         clock         it is well".into(),
+        ];
+        assert_eq!(lines(&all), told);
+    }
 }
