@@ -197,13 +197,14 @@ impl Business {
         BookCoin::new(self.currency_decimals, self.settings.rounding_mode.rounding())
     }
 
-    /// The first day of the fiscal year that a day lies in.
+    /// The first day of the fiscal year that a day lies in, as the company counts them. What is kept of fiscal years is asked of
+    /// [`years`](crate::years).
     pub fn fiscal_year_start(&self, day: Day) -> Day {
         let start = |year| Day::new(year, self.fiscal_year_start_month, self.fiscal_year_start_day);
         start(day.year()).filter(|start| *start <= day).or_else(|| start(day.year() - 1)).unwrap_or(day)
     }
 
-    /// The last day of the fiscal year that a day lies in.
+    /// The last day of the same.
     pub fn fiscal_year_end(&self, day: Day) -> Day {
         let start = self.fiscal_year_start(day);
         Day::new(start.year() + 1, start.month(), start.day()).map_or(day, Day::previous)

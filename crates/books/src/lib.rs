@@ -62,6 +62,7 @@ pub mod taxed;
 pub mod terms;
 pub mod touched;
 pub mod watch;
+pub mod years;
 
 pub(crate) use words::{
     clock, currency, day, digest, error, fault, field, ids, money, packed, quoting, stored, texts, wire_enum,

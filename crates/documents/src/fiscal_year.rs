@@ -118,8 +118,16 @@ impl Resource for FiscalYears {
 
 /// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
 pub(crate) async fn ends_on(cx: &Cx<'_>, day: Day) -> Result<bool> {
-    let own = table::Entity::find().filter(FiscalYears::reach(cx)?).filter(Column::Ends.eq(day));
-    Ok(cx.business()?.fiscal_year_end(day) == day || own.model(&cx.db).await?.is_some())
+    let kept = table::Entity::find()
+        .filter(FiscalYears::reach(cx)?)
+        .filter(Column::Starts.lte(day))
+        .filter(Column::Ends.gte(day));
+    // A year that is kept has no end in its middle.
+    let ends = match kept.model(&cx.db).await? {
+        Some(year) => year.ends,
+        None => cx.business()?.fiscal_year_end(day),
+    };
+    Ok(ends == day)
 }
 
 impl Rows for FiscalYears {

@@ -12,6 +12,7 @@ use answers::Ask;
 use books::apart::Apart;
 use books::cx::{Cx, Point};
 use books::sums::Span;
+use books::years::Years;
 use kit::list::{FilterValue, ListQuery, Parameter, Reads};
 pub(super) use rules::tax::TaxBasis;
 use schema::aliases::{Aliases, Meant};
@@ -282,7 +283,7 @@ impl Asked {
 
     /// What is asked, of records that are there: a report of nobody would be proved, and empty.
     pub(super) async fn read(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
-        let asked = Self::parsed(cx, query, apart)?;
+        let asked = Self::parsed(cx, query, (apart, Years::of(cx).await?))?;
         let business = cx.business_id()?;
         let mut faults = FieldErrors::default();
         if let Some(party) = asked.party
@@ -308,7 +309,7 @@ impl Asked {
         if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }
     }
 
-    fn parsed(cx: &Cx<'_>, query: &ListQuery, apart: Apart) -> Result<Self> {
+    fn parsed(cx: &Cx<'_>, query: &ListQuery, (apart, years): (Apart, Years)) -> Result<Self> {
         let (business, today) = (cx.business()?, cx.today()?);
         let mut faults = FieldErrors::default();
         let to = day(query, ["to", "toDate"], &mut faults);
@@ -316,7 +317,7 @@ impl Asked {
         let as_of = day(query, ["asOf", "date"], &mut faults).unwrap_or(today);
         // A first day after today is the first of what is to come.
         let to = to.unwrap_or_else(|| from.map_or(today, |from| Ord::max(from, today)));
-        let from = from.unwrap_or_else(|| business.fiscal_year_start(to));
+        let from = from.unwrap_or_else(|| years.start(business.fiscal_year_start(to), to));
         if from > to {
             faults.add("to", format!("must not be before {from}, the first day"));
         }
@@ -403,10 +404,7 @@ impl Asked {
             return split(from, to, interval);
         }
         match self.beside {
-            Some(Beside::PreviousPeriod) => {
-                let days = to.days_since(from) + 1;
-                vec![self.span, Span { from: Some(from.plus_days(-days)), to: from.previous() }]
-            }
+            Some(Beside::PreviousPeriod) => vec![self.span, before(from, to)],
             Some(Beside::PreviousYear) => vec![self.span, earlier(from, to, 12)],
             None => (0..self.periods).map(|place| earlier(from, to, place * self.months())).collect(),
         }
@@ -485,6 +483,17 @@ fn split(from: Day, to: Day, interval: Interval) -> Vec<Span> {
 /// The same days so many months earlier; the last of a month stays the last of a month.
 fn earlier(from: Day, to: Day, months: i64) -> Span {
     Span { from: Some(from.plus_months(-months)), to: to.plus_months(-months) }
+}
+
+/// What comes before some days: as many whole months, where they are whole months, else as many days.
+fn before(from: Day, to: Day) -> Span {
+    let begins = if from == from.first_of_month() && to == to.last_of_month() {
+        let month = |day: Day| i64::from(day.year()) * 12 + i64::from(day.month());
+        from.plus_months(-(month(to) - month(from) + 1))
+    } else {
+        from.plus_days(-(to.days_since(from) + 1))
+    };
+    Span { from: Some(begins), to: from.previous() }
 }
 
 fn in_currency(query: &ListQuery, faults: &mut FieldErrors) -> Option<String> {

@@ -221,12 +221,14 @@ impl Report for ProfitAndLoss {
             let name = format!("Net profit to {} equals the change of earnings in the balance sheet{less}", span.to);
             checks.push(own.check(&name, *profit, earnings(after) - earnings(before)));
         }
-        let first = |figures: &[i64]| own.cell(figures[0]);
+        // What is divided is told as a whole; of what stands side by side, the first that was asked for.
+        let counted = if asked.group_by.is_some() { periods.len() } else { 1 };
+        let whole = |figures: &[i64]| own.cell(figures.iter().take(counted).sum());
         let totals = BTreeMap::from([
-            ("income".to_owned(), first(&earned)),
-            ("grossProfit".to_owned(), first(&gross)),
-            ("operatingProfit".to_owned(), first(&operating)),
-            ("netProfit".to_owned(), first(&net)),
+            ("income".to_owned(), whole(&earned)),
+            ("grossProfit".to_owned(), whole(&gross)),
+            ("operatingProfit".to_owned(), whole(&operating)),
+            ("netProfit".to_owned(), whole(&net)),
         ]);
         let columns = periods.iter().map(|(span, _, _)| span_column(*span)).collect();
         Ok(Sheet { columns, rows, totals, checks, ..Sheet::default() })

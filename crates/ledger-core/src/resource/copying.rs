@@ -14,6 +14,7 @@ use crate::resource::registry::operations;
 use answers::Ask;
 use books::balances::balances;
 use books::cx::{Cx, Expectation, Point};
+use books::years::start_of;
 use documents::journal::Journals;
 use documents::stock_adjustment::StockAdjustments;
 use kit::extra::{Act, Extra, action};
@@ -166,7 +167,6 @@ impl Opening<'_, '_> {
     /// What the accounts of the source come to, as its trial balance shows them: what was earned before the year of the day is
     /// among the retained earnings.
     async fn standing(&self) -> Result<Standing> {
-        let source = self.cx.business()?;
         let chart = self.cx.chart().await?;
         let mut standing = Standing::new();
         let mut add = |account: RecordId, amount: BookMoney| -> Result<()> {
@@ -177,7 +177,7 @@ impl Opening<'_, '_> {
         for ((account, _), balance) in balances(self.cx, None, Point::default()).await? {
             add(account, balance.base)?;
         }
-        let before = Point { as_of: Some(source.fiscal_year_start(self.day).previous()), ..Point::default() };
+        let before = Point { as_of: Some(start_of(self.cx, self.day).await?.previous()), ..Point::default() };
         let retained = chart.roles().retained_earnings.id();
         for ((account, _), balance) in balances(self.cx, None, before).await? {
             if chart.account(account).is_some_and(|account| is_result(account.r#type.class())) {

@@ -11,6 +11,7 @@ use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::ends::at;
 use books::sums::{Moved, Span, Sums, sums};
+use books::years::start_of;
 use kit::list::Parameter;
 use words::sums::Sums as _;
 
@@ -86,7 +87,7 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let days = [from.previous(), span.to, business.fiscal_year_start(from).previous()];
+        let days = [from.previous(), span.to, start_of(cx, from).await?.previous()];
         let [before, mut after, earlier] = at(cx, days, asked.point).await?;
         let (moved, between) = sums(cx, span, asked.point, asked.apart).await?;
         without_years(&mut after, &between);
