@@ -3,7 +3,7 @@
 use crate::clock::Instant;
 use crate::day::Day;
 use crate::ids::{BusinessId, RecordId, UserId};
-use crate::money::Percent;
+use crate::money::{Percent, Rate};
 use crate::payment_term::MasterStatus;
 use crate::stored::AsJson;
 pub use rules::tax::{TaxComponent, TaxDirection, TaxKind};
@@ -43,11 +43,32 @@ impl ActiveModelBehavior for ActiveModel {}
 
 answers::asked_whole!(Entity);
 
+/// What is added to a price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Added {
+    /// As a share of it.
+    pub share: Decimal,
+    /// For each unit, in the currency that it is asked for in.
+    pub fixed: Decimal,
+}
+
 impl Model {
-    /// What is added to an amount on a day, as a share of it.
-    pub fn share_on(&self, day: Day) -> Decimal {
-        effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal()
+    /// What is added to the price of one on a day, in a currency of which one is worth so many of the company's.
+    pub fn added_on(&self, day: Day, rate: Rate) -> Added {
+        let share = effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal();
+        let fixed = fixed_on(&self.components.0, day).checked_div(rate.decimal()).unwrap_or_default();
+        Added { share, fixed }
     }
+}
+
+/// What is added for each unit, in the company's currency: compound components count on it as well.
+fn fixed_on(components: &[TaxComponent], day: Day) -> Decimal {
+    let hundred = Percent::HUNDRED.decimal();
+    components.iter().fold(Decimal::ZERO, |fixed, component| match component.kind {
+        TaxKind::FixedPerUnit => fixed + component.rate_on(day).decimal(),
+        TaxKind::Standard if component.is_compound => fixed + fixed * component.rate_on(day).decimal() / hundred,
+        _ => fixed,
+    })
 }
 
 /// All that is added to an amount: compound components count on those before.

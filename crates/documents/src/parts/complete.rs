@@ -17,6 +17,7 @@ use books::tax_codes::TaxCodes;
 use rust_decimal::{Decimal, RoundingStrategy};
 use schema::item::ItemType;
 use schema::tables::stock;
+use schema::tax_code::Added;
 use sea_orm::{ColumnTrait, QueryFilter};
 use std::collections::HashMap;
 use words::sown::{Fault, sown};
@@ -32,7 +33,7 @@ pub(crate) async fn complete(
     let sources = Sources::of(cx, direction, (head.date, &asked)).await?;
     let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
     let said: Vec<bool> = asked.lines.iter().map(|line| line.account.is_some()).collect();
-    derivation::take(direction, &mut asked, &sources, &taxes, business);
+    derivation::take(direction, &mut asked, &sources, &taxes, business)?;
     let writes_off = direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff);
     if writes_off && !sown(Fault::WriteOffTakesOffIncome) {
         // What is owed and will not be paid is a loss, and takes nothing off what was earned.
@@ -128,7 +129,7 @@ async fn complete_costs(cx: &Cx<'_>, asked: &mut TradeAsked) -> Result<()> {
     let rate = asked.rate();
     for line in asked.lines.iter_mut().filter(|line| line.price.is_none()) {
         let cost = line.item.and_then(|item| last.get(&item));
-        line.price = cost.and_then(|cost| price_in(*cost, rate, false, false, Decimal::ZERO));
+        line.price = cost.and_then(|cost| price_in(*cost, rate, false, false, UNTAXED));
     }
     Ok(())
 }
@@ -204,30 +205,25 @@ fn complete_line(
     if line.price.is_none() {
         let price = if sale { item.sale_price } else { item.purchase_price };
         let included = item.price_includes_tax.unwrap_or(inclusive);
-        let tax = line.tax.code().and_then(|id| taxes.get(id)).map_or(UNTAXED, |code| code.share_on(date));
+        let tax = line.tax.code().and_then(|id| taxes.get(id)).map_or(UNTAXED, |code| code.added_on(date, rate));
         line.price = price.and_then(|price| price_in(price, rate, included, inclusive, tax));
     }
 }
 
 /// What a line without a tax code is taxed.
-pub(crate) const UNTAXED: Decimal = Decimal::ZERO;
+pub(crate) const UNTAXED: Added = Added { share: Decimal::ZERO, fixed: Decimal::ZERO };
 
 /// An item's price in the currency of the document, with or without tax as its prices are.
-pub(crate) fn price_in(
-    price: UnitPrice,
-    rate: Rate,
-    included: bool,
-    inclusive: bool,
-    tax: Decimal,
-) -> Option<UnitPrice> {
+pub(crate) fn price_in(price: UnitPrice, rate: Rate, included: bool, inclusive: bool, tax: Added) -> Option<UnitPrice> {
     if rate == Rate::ONE && included == inclusive {
         return Some(price);
     }
     let mut exact = price.decimal().checked_div(rate.decimal())?;
     if included && !inclusive {
-        exact = exact.checked_div(Decimal::ONE + tax)?;
+        // What is given away costs nothing, and less than nothing is no price.
+        exact = exact.checked_sub(tax.fixed)?.max(exact.min(Decimal::ZERO)).checked_div(Decimal::ONE + tax.share)?;
     } else if inclusive && !included {
-        exact = exact.checked_mul(Decimal::ONE + tax)?;
+        exact = exact.checked_mul(Decimal::ONE + tax.share)?.checked_add(tax.fixed)?;
     }
     let places = if rate == Rate::ONE { UnitPrice::PLACES } else { 2 };
     UnitPrice::parse(&exact.round_dp_with_strategy(places, RoundingStrategy::MidpointAwayFromZero).to_string()).ok()

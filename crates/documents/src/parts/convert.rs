@@ -271,7 +271,6 @@ fn assemble<S: Step>(row: &documents::Model, kept: &Kept, parts: &[Part], aliase
     let order = S::From::DIRECTION.is_order();
     TradeAsked {
         party: aliases.of_document(row).unwrap_or(said.party),
-        currency: Some(row.currency.clone()),
         order: if order { Some(row.id) } else { None },
         discount: said.discount.filter(|_| priced).and_then(|discount| match discount {
             Discount::Percent(percent) => Some(Discount::Percent(percent)),

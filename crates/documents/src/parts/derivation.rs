@@ -71,7 +71,7 @@ pub(crate) fn take(
     sources: &Sources,
     taxes: &TaxCodes,
     business: &Business,
-) {
+) -> Result<(), FieldErrors> {
     match_by_item(direction, asked, sources);
     derived::match_invoice(direction, asked, sources, taxes);
     let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
@@ -87,21 +87,24 @@ pub(crate) fn take(
         }
     }
     let lead = named(asked).chain(followed).find_map(|id| sources.document(id));
-    let Some(lead) = lead else { return };
+    let Some(lead) = lead else { return Ok(()) };
     let said = &lead.content.asked;
     if asked.party == RecordId::default() {
         asked.party = sources.aliases.of_document(&lead.row).unwrap_or(said.party);
     }
-    asked.currency = asked.currency.take().or_else(|| Some(lead.row.currency.clone()));
+    let first = asked.lines.iter().find_map(|line| sources.terms(direction, asked, line.source_line?));
+    let terms = first.map_or(lead, |(source, _)| source);
+    // What takes its prices from an order or an invoice is in its currency, whatever the goods came in.
+    asked.currency = asked.currency.take().or_else(|| Some(terms.row.currency.clone()));
     asked.shipping_address = asked.shipping_address.take().or_else(|| said.shipping_address.clone());
     if direction.credits() {
-        if asked.currency.as_ref() == Some(&lead.row.currency) && !sown(Fault::CreditAtTodaysRate) {
-            asked.exchange_rate = asked.exchange_rate.or(said.exchange_rate);
+        let same = [lead, terms].into_iter().find(|source| asked.currency.as_ref() == Some(&source.row.currency));
+        if let Some(source) = same.filter(|_| !sown(Fault::CreditAtTodaysRate)) {
+            asked.exchange_rate = asked.exchange_rate.or(source.content.asked.exchange_rate);
         }
         asked.control_account = asked.control_account.or(lead.content.figures.control_account);
     }
-    let first = asked.lines.iter().find_map(|line| sources.terms(direction, asked, line.source_line?));
-    let terms = first.map_or(lead, |(source, _)| source);
+    in_its_currency(direction, asked, sources)?;
     if direction != Direction::ReceiptNote {
         asked.inclusive = asked.inclusive.or(terms.content.asked.inclusive);
     }
@@ -118,6 +121,23 @@ pub(crate) fn take(
     }
     asked.lines = lines;
     derived::share_discounts(direction, asked, &unsaid, sources, business);
+    Ok(())
+}
+
+/// A price is not taken over into another currency: so many dollars are not as many euros.
+fn in_its_currency(direction: Direction, asked: &TradeAsked, sources: &Sources) -> Result<(), FieldErrors> {
+    let other = |line: &TradeLineAsked| {
+        let (source, place) = sources.terms(direction, asked, line.source_line?)?;
+        source.content.asked.lines.get(place)?.price?;
+        Some(&source.row.currency).filter(|own| line.price.is_none() && Some(*own) != asked.currency.as_ref())
+    };
+    for (index, line) in asked.lines.iter().enumerate() {
+        if let Some(own) = other(line) {
+            let why = format!("must be {own}, as what lines[{index}] follows, unless that line has a price of its own");
+            return Err(FieldErrors::one("currency", why));
+        }
+    }
+    Ok(())
 }
 
 /// The rate of the document that one follows, in its currency.
@@ -191,7 +211,7 @@ fn take_line(
         return;
     }
     let tax = of.tax.code().and_then(|id| taxes.get(id));
-    let tax = tax.map_or(UNTAXED, |code| code.share_on(source.row.date));
+    let tax = tax.map_or(UNTAXED, |code| code.added_on(source.row.date, source.content.asked.rate()));
     let included = source.content.asked.inclusive == Some(true);
     let price = of.price.and_then(|price| price_in(price, Rate::ONE, included, inclusive, tax));
     if direction.credits() && (line.is_share || derived::says_nothing(line, asked, (source, of), price)) {

@@ -25,7 +25,7 @@ pub(crate) fn says_nothing(
     price: Option<UnitPrice>,
 ) -> bool {
     let (header, own) = (source.content.asked.discount, of.discount);
-    if asked.discount.is_some() && asked.discount != header {
+    if asked.discount.is_some() && asked.discount != header || asked.currency.as_ref() != Some(&source.row.currency) {
         return false;
     }
     match line.price {
@@ -80,6 +80,7 @@ pub(crate) fn unsaid(
         let of = said.lines.get(place)?;
         // What was shared before keeps what it got.
         let same = !line.is_share
+            && Some(&source.row.currency) == asked.currency.as_ref()
             && (line.price.is_none() || line.price == of.price)
             && line.discount.is_none()
             && (said.inclusive == Some(true)) == inclusive
