@@ -80,7 +80,9 @@ impl Shape {
     fn at(root: &Value, schema: &Value) -> Self {
         let mut shape = Self::default();
         shape.take(root, schema);
-        shape.open = shape.fields.is_empty() && shape.elements.is_none();
+        // What says of itself that it has no members has none.
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        shape.open = shape.fields.is_empty() && shape.elements.is_none() && !is_closed;
         shape
     }
 

@@ -133,7 +133,12 @@ impl Ledger {
             None => company,
         };
         // Held until the lane has answered.
-        let _running = claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose()?;
+        let _running = match claim.as_ref().map(|claim| self.in_flight.enter(claim)).transpose() {
+            // The other may be a repeat as well, of what was done long ago. Whoever is only remembered is asked for first.
+            Err(_) if principal.recognised.is_some() => return Ok(None),
+            Err(error) => return self.answered_before(claim.as_ref()).await?.map(Some).ok_or(error),
+            Ok(running) => running,
+        };
         // A rehearsal is undone by its savepoint, whatever it wrote.
         let manner = if prepared.plans() && !dry_run { Manner::Planned } else { Manner::Direct };
         let who = Asking::asking(company, principal.user, principal.caller());
@@ -175,13 +180,11 @@ impl Ledger {
                 _ => break ran?,
             }
         };
-        match outcome {
-            Outcome::Replied(reply) => {
-                watch.tell();
-                Ok(Some(Reply { dry_run, sequence: said_of.and_then(|_| stands.told()), ..reply }))
-            }
-            Outcome::Done => Err(Error::internal("a request came to nothing")),
-        }
+        let Outcome::Replied(reply) = outcome else {
+            return Err(Error::internal("a request came to nothing"));
+        };
+        watch.tell();
+        Ok(Some(Reply { dry_run, sequence: said_of.and_then(|_| stands.told()), ..reply }))
     }
 
     /// Looks at what a call is confirmed by, and settles the passwords that it gives. What was answered before is answered again:

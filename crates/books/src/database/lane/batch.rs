@@ -249,7 +249,10 @@ async fn run_all<T>(
             _ if is_first => run_first(transaction, desk, asked).await,
             (Manner::Direct, _) | (_, Together::Apart) => run_apart(transaction, desk, asked, together).await,
         };
-        if ran.as_ref().map_or_else(is_its_own, |outcome| outcome.as_ref().err().is_none_or(is_its_own)) {
+        // Whoever leaves, as at the end of a request's time, kept it until then all the same.
+        let was_cut_off = command.client.has_left() && matches!(transaction, Session::Sqlite(_));
+        if was_cut_off || ran.as_ref().map_or_else(is_its_own, |outcome| outcome.as_ref().err().is_none_or(is_its_own))
+        {
             source.note(&command.order, since.elapsed());
         }
         if share.is_over() && !is_alone && !command.client.has_left() {

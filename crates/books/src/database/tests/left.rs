@@ -5,11 +5,14 @@ use super::*;
 use crate::client::Client;
 use crate::database::lane::{Keep, Lanes, Manner, Order, Stands, Work};
 use crate::error::{Error, Unavailable};
+use crate::fair::Who;
 use crate::keys::Keys;
 use crate::seal::Seals;
 use crate::shelf::Shelf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 /// As many questions as whoever leaves would ask.
 const ALL: usize = 100;
@@ -74,4 +77,40 @@ async fn what_nobody_waits_for_ends_inside_its_transaction_of_postgresql() {
     let Some(database) = on_postgres().await else { return };
     database.migrate(&|_| String::new()).await.unwrap();
     nobody_is_kept_waiting(database).await;
+}
+
+/// Whoever is cut off at the end of their time had the only lane of SQLite until then, and everybody waited for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_cut_off_counts_against_its_callers_minute() {
+    let place = Place::new("cut_off");
+    let database = place.open(Purpose::Serving).await.unwrap();
+    database.migrate(&|_| String::new()).await.unwrap();
+    let seals = Seals::of(&Keys::of(b"a master key of a test")).unwrap();
+    let lanes = Lanes::new(database.clone(), seals, 64, Shelf::within(1 << 20));
+    lanes.set_budget(Duration::from_millis(50));
+    let of = |caller: u128, work: Work<usize>| {
+        let who = Some(Who { company: None, caller: Uuid::from_u128(caller) });
+        lanes.run(Order { who, ..order(Manner::Direct, Keep::Effects, work) })
+    };
+    let quick = || -> Work<usize> { Arc::new(|_, _| Box::pin(async { Ok(0) })) };
+    let client = Client::default();
+    let leaving = client.clone();
+    let held: Work<usize> = Arc::new(move |transaction, _| {
+        let client = leaving.clone();
+        Box::pin(async move {
+            let since = Instant::now();
+            while since.elapsed() < Duration::from_millis(150) {
+                std::hint::spin_loop();
+            }
+            client.leave();
+            let question = Statement::from_string(transaction.get_database_backend(), "SELECT 1 AS n");
+            transaction.query_one_raw(question).await.map(|_| 0).map_err(Error::from)
+        })
+    });
+    assert!(client.served(of(1, held)).await.is_err());
+    // The other's comes behind it.
+    assert!(of(2, quick()).await.is_ok());
+    assert!(matches!(of(1, quick()).await, Err(Error::RateLimited { .. })));
+    lanes.close().await;
+    database.close().await;
 }
