@@ -83,6 +83,7 @@ mod numbering;
 mod one_disk;
 mod oracle;
 mod orders;
+mod other_eyes;
 mod par;
 mod parity;
 mod people;
