@@ -16,6 +16,11 @@ use std::collections::{HashMap, HashSet};
 use words::exact::{Coin, Exact, TooLarge};
 use words::portion::{Shares as _, Weights};
 
+/// Whether a document says another currency than what it is made of.
+fn is_in_another(asked: &TradeAsked, source: &Source) -> bool {
+    asked.currency.as_ref().is_some_and(|own| *own != source.row.currency)
+}
+
 /// Whether a line says nothing of its own but a quantity, or repeats price and discounts of the line that it credits.
 /// `price` is that line's, as the note's prices are.
 pub(crate) fn says_nothing(
@@ -25,7 +30,7 @@ pub(crate) fn says_nothing(
     price: Option<UnitPrice>,
 ) -> bool {
     let (header, own) = (source.content.asked.discount, of.discount);
-    if asked.discount.is_some() && asked.discount != header || asked.currency.as_ref() != Some(&source.row.currency) {
+    if asked.discount.is_some() && asked.discount != header || is_in_another(asked, source) {
         return false;
     }
     match line.price {
@@ -80,7 +85,7 @@ pub(crate) fn unsaid(
         let of = said.lines.get(place)?;
         // What was shared before keeps what it got.
         let same = !line.is_share
-            && Some(&source.row.currency) == asked.currency.as_ref()
+            && !is_in_another(asked, source)
             && (line.price.is_none() || line.price == of.price)
             && line.discount.is_none()
             && (said.inclusive == Some(true)) == inclusive
