@@ -2,7 +2,7 @@
 
 use crate::harness::server::{DIALECTS, Said};
 use crate::harness::shop::{Shop, id};
-use crate::harness::{Dialect, Request, on_both_engines};
+use crate::harness::{Company, Dialect, Request, on_both_engines};
 use serde_json::{Value, json};
 
 impl Shop<'_> {
@@ -68,6 +68,15 @@ on_both_engines! {
             let mut closed = open;
             closed[4] = "[0.00]".into();
             assert_eq!(figures(), closed);
+            // A copy begins with what the trial balance says.
+            let copy = json!({"name": format!("Copy of {}", shop.company.id), "openingOn": "2026-05-31"});
+            let copy = shop.ask("POST", "businesses", &format!("/{}/copy", shop.company.id), Some(&copy)).expect(201).data;
+            let company = Company { id: id(&copy).to_owned(), ..shop.company.clone() };
+            let copy = Shop { company, dialect, customer: String::new(), supplier: String::new() };
+            let june = "trial-balance?from=2026-06-01&to=2026-06-30";
+            assert_eq!(["1010", "3200", "4000"].map(|code| copy.row_of(june, code)), [
+                "[157.00,0.00,0.00,0.00,157.00,0.00]", "[0.00,150.00,0.00,0.00,0.00,150.00]", "[0.00,7.00,0.00,0.00,0.00,7.00]",
+            ]);
             shop.proves();
         }
     }

@@ -1,5 +1,6 @@
 //! The fiscal years of a company: those that are kept, and those that follow them.
 
+use crate::access::Business;
 use crate::cx::Cx;
 use crate::day::Day;
 use crate::error::Result;
@@ -7,7 +8,8 @@ use answers::Ask;
 use schema::fiscal_year::{self as kept, Column};
 use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 
-/// Their first and last days.
+/// The first and last days of those that are kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Years(Vec<(Day, Day)>);
 
 impl Years {
@@ -19,52 +21,67 @@ impl Years {
         Ok(Self(kept.read(&cx.db).await?))
     }
 
-    /// The first day of the year that a day lies in. Behind one that is kept come years of twelve months; before all that are
-    /// kept, it is the first day of the company's own.
-    pub fn start(&self, own: Day, day: Day) -> Day {
-        if let Some((starts, _)) = self.0.iter().find(|(starts, ends)| *starts <= day && day <= *ends) {
-            return *starts;
-        }
-        let Some(last) = self.0.iter().map(|(_, ends)| *ends).filter(|ends| *ends < day).max() else { return own };
-        let first = last.next();
-        let years = i64::from(day.year() - first.year());
-        let begins = |years: i64| first.plus_months(12 * years);
-        Some(begins(years)).filter(|begins| *begins <= day).unwrap_or_else(|| begins(years - 1))
+    /// The first day of the year that a day lies in.
+    pub fn start(&self, business: &Business, day: Day) -> Day {
+        self.around(day, || (business.fiscal_year_start(day), business.fiscal_year_end(day))).0
     }
-}
 
-/// The first day of the fiscal year that a day lies in.
-pub async fn start_of(cx: &Cx<'_>, day: Day) -> Result<Day> {
-    Ok(Years::of(cx).await?.start(cx.business()?.fiscal_year_start(day), day))
+    /// The last day of the year that a day lies in.
+    pub fn end(&self, business: &Business, day: Day) -> Day {
+        self.around(day, || (business.fiscal_year_start(day), business.fiscal_year_end(day))).1
+    }
+
+    /// The year that a day lies in. Behind one that is kept come years of twelve months, and before all that are kept the
+    /// company's own; none goes on into one that is kept.
+    fn around(&self, day: Day, own: impl FnOnce() -> (Day, Day)) -> (Day, Day) {
+        if let Some(kept) = self.0.iter().find(|(starts, ends)| *starts <= day && day <= *ends) {
+            return *kept;
+        }
+        let before = self.0.iter().map(|(_, ends)| *ends).filter(|ends| *ends < day).max();
+        let (starts, ends) = before.map_or_else(own, |last| {
+            let first = last.next();
+            let begins = |years: i64| first.plus_months(12 * years);
+            let years = i64::from(day.year() - first.year());
+            let years = if begins(years) <= day { years } else { years - 1 };
+            (begins(years), begins(years + 1).previous())
+        });
+        let next = self.0.iter().map(|(starts, _)| starts.previous()).filter(|last| *last >= day).min();
+        (starts, next.map_or(ends, |last| Ord::min(ends, last)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn day(text: &str) -> Day {
-        text.parse().unwrap()
+    fn year(starts: &str, ends: &str) -> (Day, Day) {
+        (starts.parse().unwrap(), ends.parse().unwrap())
     }
 
     #[test]
     fn a_day_is_of_the_year_that_is_kept_or_of_one_that_follows() {
-        let kept = [("2025-04-01", "2026-03-31"), ("2026-04-01", "2027-09-30")];
-        let years = Years(kept.iter().map(|(starts, ends)| (day(starts), day(ends))).collect());
-        for (of, own, wanted) in [
-            // Before all that are kept: as the company counts.
-            ("2025-03-31", "2025-01-01", "2025-01-01"),
-            ("2025-04-01", "2025-01-01", "2025-04-01"),
-            ("2026-02-01", "2026-01-01", "2025-04-01"),
-            ("2026-04-30", "2026-01-01", "2026-04-01"),
-            ("2027-09-30", "2027-01-01", "2026-04-01"),
-            // Behind them: year by year.
-            ("2027-10-01", "2027-01-01", "2027-10-01"),
-            ("2028-09-30", "2028-01-01", "2027-10-01"),
-            ("2028-10-01", "2028-01-01", "2028-10-01"),
-            ("2033-02-28", "2033-01-01", "2032-10-01"),
+        let years = Years(vec![
+            year("2025-04-01", "2026-03-31"),
+            year("2026-04-01", "2027-09-30"),
+            year("2030-01-01", "2030-12-31"),
+        ]);
+        for (of, starts, ends) in [
+            // Before all that are kept: as the company counts, until the first of them begins.
+            ("2024-06-30", "2024-01-01", "2024-12-31"),
+            ("2025-03-31", "2025-01-01", "2025-03-31"),
+            ("2025-04-01", "2025-04-01", "2026-03-31"),
+            ("2026-02-01", "2025-04-01", "2026-03-31"),
+            ("2027-09-30", "2026-04-01", "2027-09-30"),
+            // Behind them: year by year, until the next begins.
+            ("2027-10-01", "2027-10-01", "2028-09-30"),
+            ("2028-09-30", "2027-10-01", "2028-09-30"),
+            ("2029-12-31", "2029-10-01", "2029-12-31"),
+            ("2033-02-28", "2033-01-01", "2033-12-31"),
         ] {
-            assert_eq!(years.start(day(own), day(of)), day(wanted), "{of}");
+            let own = || year(&format!("{}-01-01", &of[..4]), &format!("{}-12-31", &of[..4]));
+            assert_eq!(years.around(of.parse().unwrap(), own), year(starts, ends), "{of}");
         }
-        assert_eq!(Years(Vec::new()).start(day("2026-01-01"), day("2026-05-01")), day("2026-01-01"));
+        let own = year("2026-01-01", "2026-12-31");
+        assert_eq!(Years::default().around("2026-05-01".parse().unwrap(), || own), own);
     }
 }

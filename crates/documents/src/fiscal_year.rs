@@ -9,6 +9,7 @@ use crate::field::{Faults, Field, Label, Maybe};
 use answers::Ask;
 use books::access::Business;
 use books::cx::Cx;
+use books::years::Years;
 use kit::extra::Extra;
 use kit::list::Reads;
 use kit::master::{Columns, Master, RecordKeeping, keeping, kept, master_operations};
@@ -116,18 +117,9 @@ impl Resource for FiscalYears {
     master_operations!(kit::master::create::<Self>, crate::year_end::replace);
 }
 
-/// Whether a day is the last of a fiscal year: of one that is kept here, or of one as the company counts them.
+/// Whether a day is the last of a fiscal year.
 pub(crate) async fn ends_on(cx: &Cx<'_>, day: Day) -> Result<bool> {
-    let kept = table::Entity::find()
-        .filter(FiscalYears::reach(cx)?)
-        .filter(Column::Starts.lte(day))
-        .filter(Column::Ends.gte(day));
-    // A year that is kept has no end in its middle.
-    let ends = match kept.model(&cx.db).await? {
-        Some(year) => year.ends,
-        None => cx.business()?.fiscal_year_end(day),
-    };
-    Ok(ends == day)
+    Ok(Years::of(cx).await?.end(cx.business()?, day) == day)
 }
 
 impl Rows for FiscalYears {

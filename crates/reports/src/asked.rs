@@ -210,6 +210,8 @@ pub struct Asked {
     pub(super) orders: Orders,
     pub(super) method: Method,
     pub(super) window: Window,
+    /// By which its openings begin anew.
+    pub(super) years: Years,
     /// No record of the audit log after this one.
     pub(super) last_record: Option<i64>,
 }
@@ -317,7 +319,7 @@ impl Asked {
         let as_of = day(query, ["asOf", "date"], &mut faults).unwrap_or(today);
         // A first day after today is the first of what is to come.
         let to = to.unwrap_or_else(|| from.map_or(today, |from| Ord::max(from, today)));
-        let from = from.unwrap_or_else(|| years.start(business.fiscal_year_start(to), to));
+        let from = from.unwrap_or_else(|| years.start(business, to));
         if from > to {
             faults.add("to", format!("must not be before {from}, the first day"));
         }
@@ -370,6 +372,7 @@ impl Asked {
             orders: choice(query, "type").unwrap_or_default(),
             method: choice(query, "method").unwrap_or_default(),
             last_record: None,
+            years,
             window: Window::Page { size: query.page_size, skipped: (query.page - 1) * query.page_size },
         };
         if faults.is_empty() { Ok(asked) } else { Err(faults.into()) }

@@ -18,7 +18,6 @@ use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::ends::at;
 use books::sums::{Span, between_years as in_years, sums};
-use books::years::start_of;
 pub(super) use day_book::DayBook;
 use kit::list::Parameter;
 use schema::account as accounts;
@@ -412,7 +411,7 @@ async fn openings(
 ) -> Result<HashMap<RecordId, i64>> {
     if asked.party.is_none() {
         let first = asked.span.from.unwrap_or(asked.span.to);
-        let days = [span.to, start_of(cx, first).await?.previous()];
+        let days = [span.to, asked.years.start(cx.business()?, first).previous()];
         let [mut all, earlier] = at(cx, days, asked.point).await?;
         if span.from.is_some() {
             without_years(&mut all, &in_years(cx, span, asked.point, asked.apart).await?);

@@ -59,6 +59,7 @@ pub(super) fn asked(from: &str, to: &str) -> Asked {
         orders: super::asked::Orders::default(),
         method: super::asked::Method::default(),
         window: super::asked::Window::Page { size: 50, skipped: 0 },
+        years: books::years::Years::default(),
         last_record: None,
     }
 }

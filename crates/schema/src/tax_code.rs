@@ -56,8 +56,7 @@ impl Model {
     /// What is added to the price of one on a day, in a currency of which one is worth so many of the company's.
     pub fn added_on(&self, day: Day, rate: Rate) -> Added {
         let share = effective_rate(&self.components.0, day).decimal() / Percent::HUNDRED.decimal();
-        let fixed = fixed_on(&self.components.0, day).checked_div(rate.decimal()).unwrap_or_default();
-        Added { share, fixed }
+        Added { share, fixed: fixed_on(&self.components.0, day) / rate.decimal() }
     }
 }
 

@@ -10,6 +10,7 @@ use books::cx::Cx;
 use books::limits;
 use books::periods::Module;
 use books::rates;
+use books::years::Years;
 use schema::tables::DocumentStatus;
 use schema::written::Written;
 use words::sown::{Fault, sown};
@@ -46,7 +47,7 @@ pub(super) async fn judge<D: Document>(
     if purpose == Purpose::Posting {
         limits::check_day(cx, head.date, "date")?;
         check_tax_date::<D>(cx, &asked).await?;
-        check_tax_point::<D>(cx, head.date, &asked)?;
+        check_tax_point::<D>(cx, head.date, &asked).await?;
         let currency = settled.total_in.as_ref().unwrap_or(&settled.currency);
         limits::check_total(cx, head.date, (currency, settled.total), settled.base_total).await?;
         if let Some(rate) = D::rate(&asked).filter(|_| D::RATE_IS_JUDGED) {
@@ -82,10 +83,10 @@ pub(super) async fn check_tax_date<D: Document>(cx: &Cx<'_>, asked: &D::Asked) -
 
 /// The tax of a document is told in a return that somebody files: not a year before the document, and not after the end of
 /// the fiscal year that follows its own.
-fn check_tax_point<D: Document>(cx: &Cx<'_>, date: Day, asked: &D::Asked) -> Result<()> {
+async fn check_tax_point<D: Document>(cx: &Cx<'_>, date: Day, asked: &D::Asked) -> Result<()> {
     let Some(day) = D::tax_date(asked).filter(|_| D::POSTS && !sown(Fault::TaxOfAnyDay)) else { return Ok(()) };
-    let business = cx.business()?;
-    let (first, last) = (date.plus_months(-12), business.fiscal_year_end(business.fiscal_year_end(date).next()));
+    let (business, years) = (cx.business()?, Years::of(cx).await?);
+    let (first, last) = (date.plus_months(-12), years.end(business, years.end(business, date).next()));
     if day < first {
         return Err(Error::field("taxDate", format!("must not be before {first}, a year before the document's date")));
     }

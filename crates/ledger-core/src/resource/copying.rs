@@ -14,7 +14,7 @@ use crate::resource::registry::operations;
 use answers::Ask;
 use books::balances::balances;
 use books::cx::{Cx, Expectation, Point};
-use books::years::start_of;
+use books::years::Years;
 use documents::journal::Journals;
 use documents::stock_adjustment::StockAdjustments;
 use kit::extra::{Act, Extra, action};
@@ -177,7 +177,8 @@ impl Opening<'_, '_> {
         for ((account, _), balance) in balances(self.cx, None, Point::default()).await? {
             add(account, balance.base)?;
         }
-        let before = Point { as_of: Some(start_of(self.cx, self.day).await?.previous()), ..Point::default() };
+        let begins = Years::of(self.cx).await?.start(self.cx.business()?, self.day);
+        let before = Point { as_of: Some(begins.previous()), ..Point::default() };
         let retained = chart.roles().retained_earnings.id();
         for ((account, _), balance) in balances(self.cx, None, before).await? {
             if chart.account(account).is_some_and(|account| is_result(account.r#type.class())) {

@@ -10,7 +10,6 @@ use crate::sheet::{Check, Column, Own, Row, RowType, Sheet};
 use books::cx::Cx;
 use books::ends::at_ends;
 use books::sums::{Span, between_years};
-use books::years::Years;
 use kit::list::Parameter;
 use rules::account::AccountType;
 use std::collections::BTreeMap;
@@ -54,9 +53,8 @@ impl Report for BalanceSheet {
 
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Held> {
         let (business, chart) = (cx.business()?, Chart::of(cx).await?);
-        let years = Years::of(cx).await?;
-        let start = |day: Day| years.start(business.fiscal_year_start(day), day);
-        let ends: Vec<[Day; 2]> = asked.days().into_iter().map(|day| [day, start(day).previous()]).collect();
+        let before = |day: Day| asked.years.start(business, day).previous();
+        let ends: Vec<[Day; 2]> = asked.days().into_iter().map(|day| [day, before(day)]).collect();
         let mut uncounted = waiting(cx, &chart, ends.as_flattened(), asked).await?.into_iter();
         let mut at_ends = at_ends(cx, ends.as_flattened(), asked.point).await?.into_iter();
         let mut days = Vec::new();

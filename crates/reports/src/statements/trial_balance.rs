@@ -11,7 +11,6 @@ use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
 use books::ends::at;
 use books::sums::{Moved, Span, Sums, sums};
-use books::years::start_of;
 use kit::list::Parameter;
 use words::sums::Sums as _;
 
@@ -87,7 +86,7 @@ impl Report for TrialBalance {
     async fn gather(cx: &Cx<'_>, asked: &Asked) -> Result<Tried> {
         let (business, span) = (cx.business()?, asked.span);
         let from = span.from.unwrap_or(span.to);
-        let days = [from.previous(), span.to, start_of(cx, from).await?.previous()];
+        let days = [from.previous(), span.to, asked.years.start(business, from).previous()];
         let [before, mut after, earlier] = at(cx, days, asked.point).await?;
         let (moved, between) = sums(cx, span, asked.point, asked.apart).await?;
         without_years(&mut after, &between);

@@ -135,7 +135,7 @@ fn said(inclusive: bool) -> Sources {
 fn taken(direction: Direction, mut asked: TradeAsked, of: u128, own: TradeLineAsked, inclusive: bool) -> TradeAsked {
     asked.lines = vec![TradeLineAsked { source_line: Some(id(of)), ..own }];
     let codes = taxes(rules::tax::TaxDirection::Both, &[("25", Standard, "100")]);
-    let _refused = take(direction, &mut asked, &said(inclusive), &codes, &Business::sample());
+    take(direction, &mut asked, &said(inclusive), &codes, &Business::sample()).unwrap();
     asked
 }
 
@@ -242,6 +242,25 @@ fn a_head_that_says_nothing_says_what_the_first_of_the_followed_said() {
         (D::SalesInvoice, empty(), 99, "0 [] of 0, - at -, None, on 0"),
     ] {
         let shown = format!("{direction:?} of {of}");
-        assert_eq!(head(&taken(direction, asked, of, TradeLineAsked::default(), true)), says, "{shown}");
+        let own = TradeLineAsked { price: UnitPrice::parse("3").ok(), ..TradeLineAsked::default() };
+        assert_eq!(head(&taken(direction, asked, of, own, true)), says, "{shown}");
     }
+}
+
+#[test]
+fn a_price_is_taken_over_in_its_own_currency_alone() {
+    let took = |currency: Option<&str>, price: Option<&str>| {
+        let line = TradeLineAsked {
+            source_line: Some(id(11)),
+            price: price.and_then(|price| UnitPrice::parse(price).ok()),
+            ..TradeLineAsked::default()
+        };
+        let mut asked =
+            TradeAsked { currency: currency.map(str::to_owned), lines: vec![line], ..TradeAsked::default() };
+        let codes = taxes(rules::tax::TaxDirection::Both, &[]);
+        take(Direction::SalesInvoice, &mut asked, &said(false), &codes, &Business::sample())
+    };
+    assert!(took(None, None).is_ok() && took(Some("USD"), None).is_ok() && took(Some("EUR"), Some("3")).is_ok());
+    let refused = took(Some("EUR"), None).unwrap_err();
+    assert!(format!("{refused:?}").contains("\"currency\": [\"must be USD"), "{refused:?}");
 }
