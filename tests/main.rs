@@ -71,6 +71,7 @@ mod limits;
 mod lists;
 mod log_readers;
 mod longest;
+mod looking_back;
 mod made_up;
 mod many_names;
 mod many_servers;

@@ -21,6 +21,7 @@ mod sheet;
 mod statement;
 mod statements;
 mod tax;
+mod then;
 mod trade;
 
 use crate::clock::Instant;

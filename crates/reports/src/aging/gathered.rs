@@ -7,23 +7,21 @@ use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use crate::then::{changed_since, said_at};
 use ::rules::keeper::Keeper;
 use answers::Ask;
 use books::among::among;
-use books::audit::versions_at;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use rules::account::{AccountClass, AccountType};
 use schema::aliases::{Aliases, Meant, Named};
 use schema::some::is_open;
 use schema::tables::{
-    DocumentKind, documents, entries, entry_lines, open_item_moves, open_items, own_amount, party_balances,
-    party_months,
+    DocumentKind, documents, entry_lines, open_item_moves, open_items, own_amount, party_balances, party_months,
 };
 use schema::{account as accounts, party as parties};
 use sea_orm::sea_query::{CaseStatement, Expr, ExprTrait, Func, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Select};
-use serde::Deserialize;
+use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, QuerySelect, Select};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use words::sums::SummedUp as _;
 
@@ -63,7 +61,7 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
     let aliases = asked.aliases(cx)?;
     let questions = Questions { cx, controls: &controls, asked, aliases: &aliases };
     let (summed, left, due) = questions.left_open(grain).await?;
-    let due = due_dates(cx, &left, due, asked.point).await?;
+    let due = due_days(cx, &left, due, asked.point).await?;
     let named = match grain {
         Grain::Parties => HashMap::new(),
         Grain::Documents => documents_of(cx, left.iter().map(|one| one.document_id)).await?,
@@ -76,7 +74,7 @@ pub(super) async fn gather<S: Side>(cx: &Cx<'_>, asked: &Asked, grain: Grain) ->
             kind: document.map(|(kind, _)| *kind),
             number: document.and_then(|(_, number)| number.clone()),
             date: one.date,
-            due: due.get(&one.open_item_id).copied().unwrap_or(one.date),
+            due: due.get(&one.open_item_id).copied().flatten().unwrap_or(one.date),
             own: of_currency(&one.currency)?,
             currency: one.currency,
             left: Sums { own: one.own, base: one.base }.times(S::SIGN),
@@ -138,23 +136,24 @@ answers::of_row! {
 }
 
 impl Questions<'_> {
-    /// What was open at the end of the day: what is open now, less what happened since. So it costs what is open and what
-    /// happened since, however much was settled before. And when it is due, of what was open now.
+    /// What was open at the end of the day: what is open now, of items that nothing happened to since, and of the others
+    /// what had happened to them by then. So it costs what is open and what happened since, however much was settled
+    /// before. And when it is due, of what was open now.
     ///
     /// Where parties are told of alone, the engine sums up all that nothing happened to since.
-    async fn left_open(&self, grain: Grain) -> Result<(Vec<Summed>, Vec<Left>, HashMap<RecordId, Day>)> {
-        let Self { cx, asked, .. } = *self;
+    async fn left_open(&self, grain: Grain) -> Result<(Vec<Summed>, Vec<Left>, HashMap<RecordId, Option<Day>>)> {
         let since = self.since().await?;
-        let then = asked.point.known_at;
-        let (summed, now) = if grain == Grain::Parties && then.is_none() {
-            let touched = self.items(Some(since.iter().map(|moved| moved.open_item_id).collect())).await?;
-            (self.summed(&touched).await?, touched)
-        } else {
-            (Vec::new(), self.items(None).await?)
-        };
-        let (mut left, mut due): (BTreeMap<RecordId, Left>, _) = (BTreeMap::new(), HashMap::new());
-        for item in now {
-            let of_item = Left {
+        let (mut left, mut due) = (self.by_then(&since).await?, HashMap::new());
+        if grain == Grain::Parties && self.asked.point.known_at.is_none() {
+            let touched = self.items(Some(since)).await?;
+            return Ok((self.summed(&touched).await?, left, due));
+        }
+        for item in self.items(None).await? {
+            if since.contains(&item.id) {
+                continue;
+            }
+            due.insert(item.id, item.due_date);
+            left.push(Left {
                 open_item_id: item.id,
                 party_id: item.party_id,
                 document_id: item.document_id,
@@ -162,30 +161,9 @@ impl Questions<'_> {
                 date: item.date,
                 own: item.open.units(),
                 base: item.base_open.units(),
-            };
-            due.insert(item.id, item.due_date.unwrap_or(item.date));
-            left.insert(item.id, of_item);
-        }
-        let of_then = |moved: &&Left| then.is_some() || !left.contains_key(&moved.open_item_id);
-        let began = first_days(cx, since.iter().filter(of_then), then).await?;
-        for moved in since {
-            let (own, base) = (moved.own, moved.base);
-            let known = left.entry(moved.open_item_id).or_insert(Left {
-                own: 0,
-                base: 0,
-                date: began.get(&moved.open_item_id).copied().unwrap_or(moved.date),
-                ..moved
             });
-            known.own -= own;
-            known.base -= base;
-            if then.is_some() {
-                // What it says today may have been said since.
-                due.remove(&known.open_item_id);
-                known.date = began.get(&known.open_item_id).copied().unwrap_or(known.date);
-            }
         }
-        let left = left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect();
-        Ok((summed, left, due))
+        Ok((Vec::new(), left, due))
     }
 
     /// Items that are open now.
@@ -205,8 +183,8 @@ impl Questions<'_> {
     }
 
     /// Those of these, or all of them, one by one.
-    async fn items(&self, of: Option<Vec<RecordId>>) -> Result<Vec<Item>> {
-        if of.as_ref().is_some_and(Vec::is_empty) {
+    async fn items(&self, of: Option<HashSet<RecordId>>) -> Result<Vec<Item>> {
+        if of.as_ref().is_some_and(HashSet::is_empty) {
             return Ok(Vec::new());
         }
         let mut open = self.open()?.columns([
@@ -271,58 +249,96 @@ impl Questions<'_> {
         Ok(all.into_values().filter(|one| one.items > 0).collect())
     }
 
-    /// What happened to items since the day, item by item.
-    async fn since(&self) -> Result<Vec<Left>> {
-        let Self { cx, controls, asked, aliases } = *self;
-        let mut since = open_item_moves::Entity::find()
-            .select_only()
-            .column(open_item_moves::Column::OpenItemId)
-            .column(open_item_moves::Column::PartyId)
-            .column(open_item_moves::Column::DocumentId)
-            .column(open_item_moves::Column::Currency)
-            .column_as(open_item_moves::Column::Date.min(), "date")
-            .column_as(sum(cx, Expr::col(open_item_moves::Column::Amount)), "own")
-            .column_as(sum(cx, Expr::col(open_item_moves::Column::Base)), "base")
-            .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
-            .filter(open_item_moves::Column::AccountId.is_in(controls.iter().copied()))
-            .filter(later(asked.as_of, asked))
+    /// Those that something happened to since the day, or since it was known.
+    async fn since(&self) -> Result<HashSet<RecordId>> {
+        let since = self
+            .moves()?
+            .columns([open_item_moves::Column::PartyId, open_item_moves::Column::OpenItemId])
+            .filter(later(self.asked.as_of, self.asked))
             // They lie by their items: grouped by these first, all of them would be walked, and not the days that are asked for.
             .group_by(open_item_moves::Column::PartyId)
-            .group_by(open_item_moves::Column::DocumentId)
-            .group_by(open_item_moves::Column::Currency)
             .group_by(open_item_moves::Column::OpenItemId);
-        if let Some(party) = asked.party {
-            since = since.filter(aliases.is(open_item_moves::Column::PartyId, party));
-        }
-        if let Some(currency) = asked.currency.as_deref() {
-            since = since.filter(open_item_moves::Column::Currency.eq(currency));
-        }
-        Ok(since.read(&cx.db).await?)
+        let since: Vec<(RecordId, RecordId)> = since.read(&self.cx.db).await?;
+        Ok(since.into_iter().map(|(_, item)| item).collect())
     }
-}
 
-/// The days on which items began that are settled, gone or changed by now, as was known then.
-async fn first_days(
-    cx: &Cx<'_>,
-    items: impl Iterator<Item = &Left>,
-    known_at: Option<Instant>,
-) -> Result<HashMap<RecordId, Day>> {
-    let ids: Vec<RecordId> = items.map(|one| one.open_item_id).collect();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
+    /// What happened to open items on the side that is asked for.
+    fn moves(&self) -> Result<Select<open_item_moves::Entity>> {
+        let mut moves = open_item_moves::Entity::find()
+            .select_only()
+            .filter(open_item_moves::Column::BusinessId.eq(self.cx.business_id()?))
+            .filter(open_item_moves::Column::AccountId.is_in(self.controls.iter().copied()));
+        if let Some(party) = self.asked.party {
+            moves = moves.filter(self.aliases.is(open_item_moves::Column::PartyId, party));
+        }
+        if let Some(currency) = self.asked.currency.as_deref() {
+            moves = moves.filter(open_item_moves::Column::Currency.eq(currency));
+        }
+        Ok(moves)
     }
-    let mut moves = open_item_moves::Entity::find()
-        .select_only()
-        .column(open_item_moves::Column::OpenItemId)
-        .column_as(open_item_moves::Column::Date.min(), "date")
-        .filter(open_item_moves::Column::BusinessId.eq(cx.business_id()?))
-        .filter(among(cx, open_item_moves::Column::OpenItemId, ids))
-        .group_by(open_item_moves::Column::OpenItemId);
-    if let Some(at) = known_at {
-        moves = moves.filter(open_item_moves::Column::RecordedAt.lte(at));
+
+    /// What was open of these items: all that had happened to them by then. Its row today says nothing of that: it may have
+    /// been written for another party since, or in another currency.
+    async fn by_then(&self, of: &HashSet<RecordId>) -> Result<Vec<Left>> {
+        use open_item_moves::Column as Moves;
+        let Self { cx, asked, aliases, .. } = *self;
+        if of.is_empty() {
+            return Ok(Vec::new());
+        }
+        let moves = self
+            .moves()?
+            .columns([Moves::OpenItemId, Moves::PartyId, Moves::DocumentId, Moves::Currency])
+            .column_as(Moves::Date.min(), "date")
+            .column_as(sum(cx, Expr::col(Moves::Amount)), "own")
+            .column_as(sum(cx, Expr::col(Moves::Base)), "base")
+            .filter(among(cx, Moves::OpenItemId, of.iter().copied()))
+            .filter(later(asked.as_of, asked).not())
+            .group_by(Moves::OpenItemId)
+            .group_by(Moves::PartyId)
+            .group_by(Moves::DocumentId)
+            .group_by(Moves::Currency);
+        let mut left: BTreeMap<(RecordId, RecordId, String), Left> = BTreeMap::new();
+        for moved in moves.read::<Left>(&cx.db).await? {
+            let (own, base) = (moved.own, moved.base);
+            let key = (moved.open_item_id, aliases.of(moved.party_id), moved.currency.clone());
+            let of_party = left.entry(key).or_insert(Left { own: 0, base: 0, ..moved });
+            of_party.own += own;
+            of_party.base += base;
+        }
+        let mut left: Vec<Left> = left.into_values().filter(|one| (one.own, one.base) != (0, 0)).collect();
+        let began = self.began(left.iter().map(|one| one.open_item_id).collect()).await?;
+        for one in &mut left {
+            one.date = began.get(&one.open_item_id).copied().unwrap_or(one.date);
+        }
+        Ok(left)
     }
-    let found: Vec<(RecordId, Option<Day>)> = moves.read(&cx.db).await?;
-    Ok(found.into_iter().filter_map(|(id, day)| Some((id, day?))).collect())
+
+    /// The days of these items: of the last time by then that each began. It ends and begins anew with each change of its
+    /// document, in turn.
+    async fn began(&self, of: HashSet<RecordId>) -> Result<HashMap<RecordId, Day>> {
+        use open_item_moves::Column as Moves;
+        if of.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let Self { cx, asked, .. } = *self;
+        let mut moves = open_item_moves::Entity::find()
+            .select_only()
+            .columns([Moves::OpenItemId, Moves::RecordedAt, Moves::Id, Moves::Date])
+            .filter(Moves::BusinessId.eq(cx.business_id()?))
+            .filter(among(cx, Moves::OpenItemId, of))
+            .filter(Moves::AllocationId.is_null());
+        if let Some(at) = asked.point.known_at {
+            moves = moves.filter(Moves::RecordedAt.lte(at));
+        }
+        let mut moves: Vec<(RecordId, Instant, RecordId, Day)> = moves.read(&cx.db).await?;
+        moves.sort_unstable();
+        let mut began = HashMap::new();
+        for of_item in moves.chunk_by(|(item, ..), (next, ..)| item == next) {
+            let beginnings = of_item.iter().step_by(2).filter(|(.., day)| *day <= asked.as_of);
+            began.extend(beginnings.map(|(item, .., day)| (*item, *day)));
+        }
+        Ok(began)
+    }
 }
 
 /// The days of a month that come after one.
@@ -335,23 +351,25 @@ fn rest_of_month(day: Day) -> Option<[Day; 2]> {
 const LINES: [party_months::Column; 2] = [party_months::Column::CurrencyAmount, party_months::Column::Amount];
 const ITEMS: [party_months::Column; 2] = [party_months::Column::Moved, party_months::Column::BaseMoved];
 
-/// The sums of a party in the months after that of a day.
-fn after_month(
+/// The sums of a party in all months, or in those after that of a day.
+fn in_months(
     cx: &Cx<'_>,
     controls: &[RecordId],
     (aliases, party): (&Aliases, Meant),
-    day: Day,
+    after: Option<Day>,
     currency: Option<&str>,
     [own, base]: [party_months::Column; 2],
 ) -> Result<Select<party_months::Entity>> {
-    let months = party_months::Entity::find()
+    let mut months = party_months::Entity::find()
         .select_only()
         .column_as(sum(cx, Expr::col(own)), "own")
         .column_as(sum(cx, Expr::col(base)), "base")
         .filter(party_months::Column::BusinessId.eq(cx.business_id()?))
         .filter(party_months::Column::AccountId.is_in(controls.iter().copied()))
-        .filter(aliases.is(party_months::Column::PartyId, party))
-        .filter(party_months::Column::Month.gt(day.year_and_month()));
+        .filter(aliases.is(party_months::Column::PartyId, party));
+    if let Some(day) = after {
+        months = months.filter(party_months::Column::Month.gt(day.year_and_month()));
+    }
     Ok(match currency {
         Some(currency) => months.filter(party_months::Column::Currency.eq(currency)),
         None => months,
@@ -385,7 +403,8 @@ pub(crate) async fn of_party(
         now = now.filter(party_balances::Column::Currency.eq(currency));
         lines = lines.filter(entry_lines::Column::Currency.eq(currency));
     }
-    let mut since = one(cx, after_month(cx, controls, (aliases, party), to, asked.currency.as_deref(), LINES)?).await?;
+    let mut since =
+        one(cx, in_months(cx, controls, (aliases, party), Some(to), asked.currency.as_deref(), LINES)?).await?;
     if let Some([first, last]) = rest_of_month(to) {
         let rest = lines.clone().filter(entry_lines::Column::Date.between(first, last));
         since = since.plus(one(cx, rest).await?);
@@ -426,12 +445,14 @@ pub(crate) async fn open_with(
         now = now.filter(open_items::Column::Currency.eq(currency));
         since = since.filter(open_item_moves::Column::Currency.eq(currency));
     }
-    let now = one(cx, now).await?;
     let to = asked.span.to;
     if asked.point.known_at.is_some() {
-        return Ok(now.plus(one(cx, since.filter(later(to, asked))).await?.times(-1)));
+        // An item has moved with its document to who its party became part of since: what was written for each tells of then.
+        let all = one(cx, in_months(cx, controls, (aliases, party), None, currency, ITEMS)?).await?;
+        return Ok(all.plus(one(cx, since.filter(later(to, asked))).await?.times(-1)));
     }
-    let mut moved = one(cx, after_month(cx, controls, (aliases, party), to, currency, ITEMS)?).await?;
+    let now = one(cx, now).await?;
+    let mut moved = one(cx, in_months(cx, controls, (aliases, party), Some(to), currency, ITEMS)?).await?;
     if let Some([first, last]) = rest_of_month(to) {
         moved = moved.plus(one(cx, since.filter(open_item_moves::Column::Date.between(first, last))).await?);
     }
@@ -453,108 +474,30 @@ async fn one<E: EntityTrait>(cx: &Cx<'_>, sums: Select<E>) -> Result<Sums> {
     Ok(Sums { own: own.summed_up(), base: base.summed_up() })
 }
 
-/// When open items are due: as they say, and of those that are gone as their entries said. As it was known on an earlier
-/// day, it is what the documents said then.
-async fn due_dates(
+/// When open items are due: as they say. A due day moves nothing in the ledger, so of what is gone, and of what changed since
+/// it was known, the versions of its document tell. What says nothing counts from its own day.
+async fn due_days(
     cx: &Cx<'_>,
     left: &[Left],
-    due: HashMap<RecordId, Day>,
+    mut due: HashMap<RecordId, Option<Day>>,
     point: Point,
-) -> Result<HashMap<RecordId, Day>> {
-    let mut due = due_by_books(cx, left, due, point).await?;
-    if let Some(at) = point.known_at {
-        due.extend(due_by_documents(cx, left, at).await?);
+) -> Result<HashMap<RecordId, Option<Day>>> {
+    let mut of_then = changed_since(cx, left.iter().map(|one| one.document_id), point).await?;
+    let unsaid = |one: &&Left| !of_then.contains(&one.document_id) && !due.contains_key(&one.open_item_id);
+    let there: Vec<RecordId> = left.iter().filter(unsaid).map(|one| one.open_item_id).collect();
+    if !there.is_empty() {
+        let there = open_items::Entity::find()
+            .select_only()
+            .columns([open_items::Column::Id, open_items::Column::DueDate])
+            .filter(open_items::Column::BusinessId.eq(cx.business_id()?))
+            .filter(among(cx, open_items::Column::Id, there));
+        due.extend(there.read::<(RecordId, Option<Day>)>(&cx.db).await?);
     }
-    Ok(due)
-}
-
-/// When documents that changed since said before that they are due. A due day moves nothing in the ledger, so no entry tells
-/// of it; their versions do.
-async fn due_by_documents(cx: &Cx<'_>, left: &[Left], at: Instant) -> Result<HashMap<RecordId, Day>> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Due {
-        due_date: Option<Day>,
-    }
-    let business = cx.business_id()?;
-    let changed: Vec<RecordId> = documents::Entity::find()
-        .select_only()
-        .column(documents::Column::Id)
-        .filter(documents::Column::BusinessId.eq(business))
-        .filter(documents::Column::UpdatedAt.gt(at))
-        .filter(among(cx, documents::Column::Id, left.iter().map(|one| one.document_id)))
-        .column_of(&cx.db)
-        .await?;
-    let mut due = HashMap::new();
-    if changed.is_empty() {
-        return Ok(due);
-    }
-    for (document, version) in versions_at(cx, changed, at).await? {
-        let said: Due = serde_json::from_str(&version).map_err(Error::internal)?;
-        if let Some(day) = said.due_date {
-            due.insert(document, day);
-        }
-    }
-    // What is open of a document has its identifier; a journal is open by its lines, which say when they are due.
-    let open: HashSet<RecordId> = left.iter().map(|one| one.open_item_id).collect();
-    due.retain(|document, _| open.contains(document));
-    Ok(due)
-}
-
-async fn due_by_books(
-    cx: &Cx<'_>,
-    left: &[Left],
-    mut due: HashMap<RecordId, Day>,
-    point: Point,
-) -> Result<HashMap<RecordId, Day>> {
-    let business = cx.business_id()?;
-    let settled: Vec<RecordId> =
-        left.iter().map(|one| one.open_item_id).filter(|item| !due.contains_key(item)).collect();
-    if settled.is_empty() {
-        return Ok(due);
-    }
-    let known = books::balances::last_known(cx, point).await?;
-    let there = if point.known_at.is_some() { Vec::new() } else { settled };
-    let there = open_items::Entity::find().filter(open_items::Column::BusinessId.eq(business)).filter(among(
-        cx,
-        open_items::Column::Id,
-        there,
-    ));
-    let there =
-        there.select_only().columns([open_items::Column::Id, open_items::Column::DueDate, open_items::Column::Date]);
-    for (item, on, date) in there.read::<(RecordId, Option<Day>, Day)>(&cx.db).await? {
-        due.insert(item, on.unwrap_or(date));
-    }
-    let gone: HashMap<RecordId, RecordId> = left
-        .iter()
-        .filter(|one| !due.contains_key(&one.open_item_id))
-        .map(|one| (one.document_id, one.open_item_id))
-        .collect();
-    if gone.is_empty() {
-        return Ok(due);
-    }
-    let mut said = entry_lines::Entity::find()
-        .select_only()
-        .column(entries::Column::DocumentId)
-        .column(entry_lines::Column::DueDate)
-        .join(
-            sea_orm::JoinType::InnerJoin,
-            entry_lines::Entity::belongs_to(entries::Entity)
-                .from((entry_lines::Column::BusinessId, entry_lines::Column::EntryNumber))
-                .to((entries::Column::BusinessId, entries::Column::Number))
-                .into(),
-        )
-        .filter(entry_lines::Column::BusinessId.eq(business))
-        .filter(among(cx, (entries::Entity, entries::Column::DocumentId), gone.keys().copied()))
-        .filter(entry_lines::Column::DueDate.is_not_null())
-        .order_by_asc(entry_lines::Column::EntryNumber);
-    if let Some(known) = known {
-        said = said.filter(entry_lines::Column::EntryNumber.lte(known));
-    }
-    let said: Vec<(RecordId, Option<Day>)> = said.read(&cx.db).await?;
-    for (document, day) in said {
-        if let (Some(item), Some(day)) = (gone.get(&document), day) {
-            due.insert(*item, day);
+    of_then.extend(left.iter().filter(|one| !due.contains_key(&one.open_item_id)).map(|one| one.document_id));
+    let said = said_at(cx, of_then, point.known_at.unwrap_or(cx.now)).await?;
+    for one in left {
+        if let Some(said) = said.get(&one.document_id) {
+            due.insert(one.open_item_id, said.due(one.document_id, one.open_item_id));
         }
     }
     Ok(due)
