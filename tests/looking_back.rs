@@ -180,4 +180,34 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// Two pieces at 5.00 come from one and go to one, and are somebody else's later.
+    fn goods_wait_with_whom_they_were_known_to_be(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let goods = shop.item(json!({}));
+            shop.purchase("2026-01-01", json!([{"itemId": goods, "quantity": 10, "unitPrice": "5"}]));
+            let (first, second) = (shop.somebody("First"), shop.somebody("Second"));
+            for (resource, report, line) in [
+                ("receiptNotes", "grni", json!({"itemId": goods, "quantity": 2, "unitCost": "5"})),
+                ("deliveryNotes", "gdni", json!({"itemId": goods, "quantity": 2})),
+            ] {
+                let told = |known: &str| {
+                    let of = |more: &str| shop.checked(&format!("{report}?asOf=2026-02-01{more}{known}"));
+                    let only = |party: &str| of(&format!("&partyId={party}"))["totals"]["value"].to_string();
+                    (of("")["rows"][0]["values"].to_string(), [only(&first), only(&second)])
+                };
+                let note = shop.make(resource, &json!({"date": "2026-01-06", "partyId": first, "lines": [line]}));
+                let then = shop.by_now();
+                let of_first = ("[\"First\",2,10.00]".to_owned(), ["10.00".to_owned(), "0.00".to_owned()]);
+                assert_eq!(told(""), of_first, "{report}");
+                shop.rewrite(resource, &note, &[("partyId", json!(second))]);
+                let of_second = ("[\"Second\",2,10.00]".to_owned(), ["0.00".to_owned(), "10.00".to_owned()]);
+                assert_eq!([told(&then), told("")], [of_first.clone(), of_second], "{report}");
+                shop.void(resource, &note);
+                assert_eq!(told(&then), of_first, "{report}");
+            }
+            shop.proves();
+        }
+    }
 }

@@ -8,6 +8,7 @@ use answers::Ask;
 use books::among::among;
 use books::audit::versions_at;
 use books::cx::{Cx, Point};
+use schema::aliases::Named;
 use schema::tables::documents;
 use sea_orm::{ColumnTrait, QueryFilter, QuerySelect};
 use serde::Deserialize;
@@ -66,4 +67,30 @@ pub(super) async fn changed_since(
         .column_of(&cx.db)
         .await?;
     Ok(changed.into_iter().collect())
+}
+
+/// Whose these documents were. A document may be given to another party, and no entry of goods says whose they are.
+pub(super) async fn parties_of(cx: &Cx<'_>, of: HashSet<RecordId>, point: Point) -> Result<HashMap<RecordId, Named>> {
+    if of.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let changed = changed_since(cx, of.iter().copied(), point).await?;
+    let now: Vec<(RecordId, Named)> = documents::Entity::find()
+        .select_only()
+        .columns([documents::Column::Id, documents::Column::PartyId])
+        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
+        .filter(documents::Column::PartyId.is_not_null())
+        .filter(among(cx, documents::Column::Id, of))
+        .read(&cx.db)
+        .await?;
+    let mut parties: HashMap<RecordId, Named> = now.into_iter().collect();
+    if let Some(at) = point.known_at {
+        for (document, said) in said_at(cx, changed, at).await? {
+            match said.party_id {
+                Some(party) => parties.insert(document, Named::of(party)),
+                None => parties.remove(&document),
+            };
+        }
+    }
+    Ok(parties)
 }

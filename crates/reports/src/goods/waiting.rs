@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::form::{Example, Form, Holds};
 use crate::ids::{BusinessId, RecordId};
 use crate::sheet::{Cell, Own, Row, RowType, Sheet};
+use crate::then::parties_of;
 use answers::Ask;
 use books::balances::{balances, sum};
 use books::cx::{Cx, Point};
 use kit::list::Parameter;
-use schema::aliases::Named;
 use schema::tables::{DocumentKind, FactKind, progress_moves, stock_facts};
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Select};
@@ -68,7 +68,6 @@ answers::of_row! {
     pub(super) struct Begun {
         pub(super) line: RecordId,
         pub(super) document: RecordId,
-        pub(super) party: Option<Named>,
     }
 }
 
@@ -147,19 +146,11 @@ impl<S: Waits> Report for Waiting<S> {
             .filter(Moves::BusinessId.eq(business))
             .filter(Moves::AccountId.is_not_null())
             .filter(Moves::Date.lte(asked.as_of));
-        // The first move of a line is its own note's, and says whose it is. An invoice may have come on an earlier day.
+        // The first move of a line is its own note's. An invoice may have come on an earlier day.
         let mut begun = progress_moves::Entity::find()
             .select_only()
             .column_as(Moves::LineId, "line")
             .column_as(Moves::DocumentId, "document")
-            .column_as(schema::tables::documents::Column::PartyId, "party")
-            .join(
-                sea_orm::JoinType::InnerJoin,
-                progress_moves::Entity::belongs_to(schema::tables::documents::Entity)
-                    .from((Moves::BusinessId, Moves::DocumentId))
-                    .to((schema::tables::documents::Column::BusinessId, schema::tables::documents::Column::Id))
-                    .into(),
-            )
             .filter(Moves::BusinessId.eq(business))
             .filter(Moves::AccountId.is_not_null())
             .filter(Moves::Kind.eq(S::KIND))
@@ -178,31 +169,26 @@ impl<S: Waits> Report for Waiting<S> {
             let lines = of_goods
                 .clone()
                 .column_as(Moves::LineId, "line")
-                .column_as(stock_facts::Column::DocumentId, "document")
-                .column_as(schema::tables::documents::Column::PartyId, "party");
+                .column_as(stock_facts::Column::DocumentId, "document");
             begun.extend(lines.distinct().read::<Begun>(&cx.db).await?);
             accounts.extend(of_goods.column(Moves::AccountId).distinct().column_of::<RecordId>(&cx.db).await?);
         }
-        let aliases = asked.aliases(cx)?;
-        let party = |one: &Begun| one.party.map(|party| aliases.of(party));
-        let begun: HashMap<RecordId, (RecordId, Option<RecordId>)> =
-            begun.iter().map(|one| (one.line, (one.document, party(one)))).collect();
-        let mut lines: BTreeMap<RecordId, (Option<RecordId>, Stock)> = BTreeMap::new();
+        let begun: HashMap<RecordId, RecordId> = begun.iter().map(|one| (one.line, one.document)).collect();
+        let mut waiting: BTreeMap<RecordId, Stock> = BTreeMap::new();
         for one in moves {
-            let Some((document, party)) = begun.get(&one.line_id) else { continue };
-            if asked.party.is_some_and(|asked| *party != Some(asked.id())) {
-                continue;
-            }
+            let Some(document) = begun.get(&one.line_id) else { continue };
             let [came, invoiced, returned] = [one.quantity, one.invoiced, one.returned].map(i128::from);
             let stock = Stock { quantity: came - invoiced - returned, value: one.value * S::SIGN };
-            let of_note = lines.entry(*document).or_insert((*party, Stock::default()));
-            of_note.1 = of_note.1.plus(stock);
+            let of_note = waiting.entry(*document).or_default();
+            *of_note = of_note.plus(stock);
         }
-        let lines: Vec<_> = lines
-            .into_iter()
-            .map(|(document, (party, stock))| (document, party, stock))
-            .filter(|(_, _, stock)| *stock != Stock::default())
-            .collect();
+        waiting.retain(|_, stock| *stock != Stock::default());
+        let aliases = asked.aliases(cx)?;
+        let whose = parties_of(cx, waiting.keys().copied().collect(), asked.point).await?;
+        let party = |document: &RecordId| whose.get(document).map(|party| aliases.of(*party));
+        let mut lines: Vec<_> =
+            waiting.into_iter().map(|(document, stock)| (document, party(&document), stock)).collect();
+        lines.retain(|(_, party, _)| asked.party.is_none_or(|asked| *party == Some(asked.id())));
         let of_notes: Vec<RecordId> = progress_moves::Entity::find()
             .select_only()
             .column(Moves::AccountId)
