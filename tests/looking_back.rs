@@ -210,4 +210,32 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// An invoice of 100 in the middle of a month turns out to be somebody else's: by months, and by days.
+    fn sales_were_of_whom_they_were_known_to_be(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (first, second) = (shop.somebody("First"), shop.somebody("Second"));
+            let lines = json!([{"description": "Work", "quantity": 1, "unitPrice": "100"}]);
+            let sale = json!({"date": "2026-01-06", "partyId": first, "lines": lines});
+            let sale = shop.make("salesInvoices", &sale);
+            let then = shop.by_now();
+            shop.rewrite("salesInvoices", &sale, &[("partyId", json!(second))]);
+            for days in ["from=2026-01-01&to=2026-01-31", "from=2026-01-03&to=2026-01-20"] {
+                let sold = |known: &str| shop.rows_with(&format!("sales-by-customer?{days}{known}"), 0);
+                assert_eq!(sold(&then), ["First: 100.00", "Total: 100.00"], "{days}");
+                assert_eq!(sold(""), ["Second: 100.00", "Total: 100.00"], "{days}");
+            }
+            // A line of income names nobody; it is of whom its invoice was.
+            let account = shop.company.account("4000");
+            let ledger = |known: &str| {
+                let path = format!("general-ledger?from=2026-01-01&to=2026-01-31&accountId={account}{known}");
+                shop.rows_with(&path, 1)[1..].to_vec()
+            };
+            let number = sale["number"].as_str().unwrap();
+            assert_eq!(ledger(&then), [format!("{number}: First")]);
+            assert_eq!(ledger(""), vec![format!("{number}: Second"); 3]);
+            shop.proves();
+        }
+    }
 }

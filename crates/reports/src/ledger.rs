@@ -7,11 +7,11 @@ use super::form::{Example, Form, Holds};
 use super::lines::{after, alone, amount, of_span};
 use super::sheet::{Cell, Own, Row, RowType, Sheet};
 use super::statements::{Chart, account_row, carry_on, without_years};
+use super::then::parties_of;
 use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use answers::Ask;
-use books::among::among;
 use books::apart::between_years;
 use books::balances::sum;
 use books::chart::{SystemRole, in_role};
@@ -22,13 +22,13 @@ pub(super) use day_book::DayBook;
 use kit::list::Parameter;
 use schema::account as accounts;
 use schema::aliases::{Aliases, Named};
-use schema::tables::{DocumentKind, documents, entries, entry_lines};
+use schema::tables::{DocumentKind, entries, entry_lines};
 use sea_orm::sea_query::{Expr, SimpleExpr};
 use sea_orm::{
     ColumnTrait, Condition, EntityTrait, JoinType, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Select,
 };
 use standing::{Begin, Held};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use words::sums::{SummedUp as _, Sums as _};
 
@@ -140,7 +140,7 @@ impl Report for GeneralLedger {
         if !asked.is_page() {
             let (begin, (most, _)) = (asked.mark().map(Begin::after), asked.limits());
             let lines = portion(cx, asked, &fixed, (begin, |_| true), narrow(), most).await?;
-            let of_documents = of_documents(cx, &lines).await?;
+            let of_documents = of_documents(cx, &lines, asked).await?;
             let parties = names_of(cx, named(&lines, &of_documents)).await?;
             let (count, earlier, whole, apart) = Default::default();
             return Ok(Leaves { fixed, own, lines, count, earlier, aliases, parties, of_documents, whole, apart });
@@ -153,7 +153,7 @@ impl Report for GeneralLedger {
         let [debit, credit] = sides(cx, asked, narrow()).await?;
         let closing = openings(cx, asked, asked.span, &fixed.chart, narrow()).await?;
         let before: i64 = fixed.opening.values().sum();
-        let of_documents = of_documents(cx, &lines).await?;
+        let of_documents = of_documents(cx, &lines, asked).await?;
         Ok(Leaves {
             fixed,
             own,
@@ -232,21 +232,9 @@ impl Report for GeneralLedger {
 }
 
 /// The parties of documents of which a line names nobody.
-async fn of_documents(cx: &Cx<'_>, lines: &[Line]) -> Result<HashMap<RecordId, Named>> {
-    let silent: HashSet<RecordId> =
-        lines.iter().filter(|line| line.party_id.is_none()).map(|line| line.document_id).collect();
-    if silent.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let found: Vec<(RecordId, Named)> = documents::Entity::find()
-        .select_only()
-        .columns([documents::Column::Id, documents::Column::PartyId])
-        .filter(documents::Column::BusinessId.eq(cx.business_id()?))
-        .filter(documents::Column::PartyId.is_not_null())
-        .filter(among(cx, documents::Column::Id, silent))
-        .read(&cx.db)
-        .await?;
-    Ok(found.into_iter().collect())
+async fn of_documents(cx: &Cx<'_>, lines: &[Line], asked: &Asked) -> Result<HashMap<RecordId, Named>> {
+    let silent = lines.iter().filter(|line| line.party_id.is_none()).map(|line| line.document_id);
+    parties_of(cx, silent.collect(), asked.point).await
 }
 
 impl Line {

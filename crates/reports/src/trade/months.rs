@@ -10,7 +10,7 @@ use books::balances::{last_known, sum};
 use books::cx::{Cx, Point};
 use books::sums::{Parts, Span};
 use schema::tables::{TradeGrouping, TradeSide, documents, entries, entry_lines, trade_months};
-use sea_orm::sea_query::{Expr, ExprTrait};
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, Func, Order, Query, SimpleExpr};
 use sea_orm::{ColumnTrait, Condition, EntityTrait, JoinType, QueryFilter, QuerySelect};
 use std::collections::HashMap;
 use words::sums::SummedUp as _;
@@ -24,9 +24,34 @@ answers::of_row! {
 
 answers::of_row! {
     struct Group {
-        id: Option<RecordId>,
+        traded_by: Option<RecordId>,
         amount: i64,
     }
+}
+
+/// What lines are told by. No column is called so, and so both engines take it for what stands in the row.
+const WHOSE: &str = "traded_by";
+
+/// Whose an entry of trade is: today the party of its document. A document that was given to another party since posted
+/// each of its entries for somebody, as the line says that is owed.
+fn whose(point: Point) -> SimpleExpr {
+    let now = Expr::col((documents::Entity, documents::Column::PartyId));
+    if point.known_at.is_none() {
+        return now;
+    }
+    let owed = Alias::new("owed");
+    let of = |column: entry_lines::Column| Expr::col((owed.clone(), column));
+    let then = Query::select()
+        .column((owed.clone(), entry_lines::Column::PartyId))
+        .from_as(entry_lines::Entity, owed.clone())
+        .and_where(of(entry_lines::Column::BusinessId).equals((entries::Entity, entries::Column::BusinessId)))
+        .and_where(of(entry_lines::Column::EntryNumber).equals((entries::Entity, entries::Column::Number)))
+        .and_where(of(entry_lines::Column::PartyId).is_not_null())
+        .order_by((owed.clone(), entry_lines::Column::Position), Order::Asc)
+        .limit(1)
+        .take();
+    // What comes to nothing is owed by nobody.
+    Func::coalesce([SimpleExpr::SubQuery(None, Box::new(then.into())), now]).into()
 }
 
 /// What lines come to, by party or item; what there is nothing of is left out.
@@ -55,20 +80,21 @@ pub(super) async fn traded<T: Told>(cx: &Cx<'_>, span: Span, asked: &Asked) -> R
             .filter(entry_lines::Column::TaxComponent.is_null())
             .column_as(sum(cx, Expr::col((entry_lines::Entity, entry_lines::Column::Amount))), "amount");
         let net = if T::BY_PARTY {
-            net.join(
-                JoinType::InnerJoin,
-                entries::Entity::belongs_to(documents::Entity)
-                    .from((entries::Column::BusinessId, entries::Column::DocumentId))
-                    .to((documents::Column::BusinessId, documents::Column::Id))
-                    .into(),
-            )
-            .column_as(documents::Column::PartyId, "id")
-            .group_by(documents::Column::PartyId)
+            let of_documents = net
+                .join(
+                    JoinType::InnerJoin,
+                    entries::Entity::belongs_to(documents::Entity)
+                        .from((entries::Column::BusinessId, entries::Column::DocumentId))
+                        .to((documents::Column::BusinessId, documents::Column::Id))
+                        .into(),
+                )
+                .column_as(whose(asked.point), WHOSE);
+            of_documents.group_by(Expr::col(WHOSE))
         } else {
-            net.column_as(entry_lines::Column::ItemId, "id").group_by(entry_lines::Column::ItemId)
+            net.column_as(entry_lines::Column::ItemId, WHOSE).group_by(entry_lines::Column::ItemId)
         };
         for group in net.read::<Group>(&cx.db).await? {
-            add(group.id, group.amount * sign)?;
+            add(group.traded_by, group.amount * sign)?;
         }
     }
     sums.retain(|_, amount| *amount != 0);
