@@ -85,6 +85,7 @@ mod one_disk;
 mod oracle;
 mod orders;
 mod other_eyes;
+mod other_reports;
 mod par;
 mod parity;
 mod people;

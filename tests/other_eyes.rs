@@ -6,13 +6,13 @@ use crate::harness::{Company, Dialect, Request, on_both_engines};
 use serde_json::{Value, json};
 
 impl Shop<'_> {
-    fn report_of(&self, path: &str) -> Value {
+    pub fn report_of(&self, path: &str) -> Value {
         let request = self.company.request_at(self.dialect, "GET", &format!("reports/{path}"));
         self.company.say(self.dialect, request).expect(200).data
     }
 
     /// What a row of a report says, by its key; nothing where there is none.
-    fn row_of(&self, path: &str, key: &str) -> String {
+    pub fn row_of(&self, path: &str, key: &str) -> String {
         let told = self.report_of(path);
         let rows = told["rows"].as_array().unwrap().iter();
         let mut all = rows.flat_map(|row| std::iter::once(row).chain(row["children"].as_array().into_iter().flatten()));

@@ -1,6 +1,5 @@
 //! How documents were settled by the end of a day.
 
-use crate::balances::last_known;
 use crate::cx::{Cx, Point};
 use crate::day::Day;
 use crate::error::{Error, Result};
@@ -76,7 +75,7 @@ impl History {
         for moved in moves.models(&cx.db).await? {
             self.moves.entry(moved.document_id).or_default().push(moved);
         }
-        let reduced = reduced(cx, documents, to, point).await?;
+        let reduced = reduced(cx, documents).await?;
         let allocated = allocations::Entity::find()
             .filter(allocations::Column::BusinessId.eq(business))
             .filter(allocations::Column::TargetDocumentId.is_in(all()));
@@ -149,24 +148,14 @@ pub fn too_large(_: TooLarge) -> Error {
     Error::too_large()
 }
 
-/// Entries of settlements that reduced tax, by what they took off.
-async fn reduced(
-    cx: &Cx<'_>,
-    documents: &[RecordId],
-    to: Option<Day>,
-    point: Point,
-) -> Result<HashSet<(i64, TaxOrigin)>> {
-    let mut facts = tax_facts::Entity::find()
+/// Entries of settlements that reduced tax, by what they took off. Whether one did is as old as the settlement, whatever
+/// days are asked for: the tax itself may be of a later one.
+async fn reduced(cx: &Cx<'_>, documents: &[RecordId]) -> Result<HashSet<(i64, TaxOrigin)>> {
+    let facts = tax_facts::Entity::find()
         .select_only()
         .columns([tax_facts::Column::EntryNumber, tax_facts::Column::Origin])
         .filter(tax_facts::Column::BusinessId.eq(cx.business_id()?))
         .filter(tax_facts::Column::SettlesId.is_in(documents.iter().copied()));
-    if let Some(to) = to {
-        facts = facts.filter(tax_facts::Column::Date.lte(to));
-    }
-    if let Some(known) = last_known(cx, point).await? {
-        facts = facts.filter(tax_facts::Column::EntryNumber.lte(known));
-    }
     let found: Vec<(i64, TaxOrigin)> = facts.distinct().read(&cx.db).await?;
     Ok(found.into_iter().collect())
 }

@@ -87,7 +87,7 @@ pub(super) async fn uncounted(cx: &Cx<'_>, chart: &Chart, days: &[Day], asked: &
                     let counting = |one: Settlement| Settlement { counts: Counts::Counts, ..one };
                     let settlements: Vec<Settlement> = settlements.into_iter().map(counting).collect();
                     let due = due(&counts, whole, &settlements, coin).map_err(too_large)?;
-                    document.put_off(&accounts, &parts, &due, waiting).map_err(too_large)?;
+                    document.put_off((&accounts, *day), &parts, &due, waiting).map_err(too_large)?;
                 }
             }
         }
@@ -249,25 +249,25 @@ fn is_cost_of_goods(account: &accounts::Charted, line: &Posted) -> bool {
 
 impl Document {
     /// What of it is a sale stands on the other side.
-    fn turned(&self, amount: BookMoney, accounts: &HashMap<RecordId, &accounts::Charted>) -> BookMoney {
-        if self.is_sale(accounts) { amount.negated() } else { amount }
+    fn turned(is_sale: bool, amount: BookMoney) -> BookMoney {
+        if is_sale { amount.negated() } else { amount }
     }
 
-    /// The account that it is owed on, as it was known last.
-    fn control(&self, accounts: &HashMap<RecordId, &accounts::Charted>) -> Option<RecordId> {
+    /// The account that it is owed on at the end of a day, whatever came later.
+    fn control(&self, accounts: &HashMap<RecordId, &accounts::Charted>, day: Day) -> Option<RecordId> {
         let of_party =
             |line: &&Posted| accounts.get(&line.account_id).is_some_and(|one| one.keeper == Keeper::OpenItems);
-        self.lines.iter().rfind(of_party).map(|line| line.account_id)
+        self.lines.iter().filter(|line| line.date <= day).rfind(of_party).map(|line| line.account_id)
     }
 
-    fn is_sale(&self, accounts: &HashMap<RecordId, &accounts::Charted>) -> bool {
-        let control = self.control(accounts).and_then(|id| accounts.get(&id));
+    fn is_sale(&self, accounts: &HashMap<RecordId, &accounts::Charted>, day: Day) -> bool {
+        let control = self.control(accounts, day).and_then(|id| accounts.get(&id));
         control.is_some_and(|account| account.class == AccountClass::Asset)
     }
 
     /// Its parts at the end of a day, by what they are.
     fn parts(&self, accounts: &HashMap<RecordId, &accounts::Charted>, day: Day) -> Result<Vec<(Key, Part)>, TooLarge> {
-        let is_sale = self.is_sale(accounts);
+        let is_sale = self.is_sale(accounts, day);
         let mut sums: BTreeMap<Key, BookMoney> = BTreeMap::new();
         let mut named: HashSet<(i64, i64)> = HashSet::new();
         let mut add = |key: Key, amount: BookMoney| -> Result<(), TooLarge> {
@@ -289,7 +289,7 @@ impl Document {
             });
             if !apart && !named.contains(&(line.entry_number, line.position)) {
                 let key = if account.is_some_and(|one| is_goods(one)) { Key::Goods } else { Key::On(line.account_id) };
-                add(key, self.turned(line.amount, accounts))?;
+                add(key, Self::turned(is_sale, line.amount))?;
             }
         }
         // What of a reverse charge cannot be claimed is a cost when it is written: it was never part of what is paid.
@@ -336,12 +336,13 @@ impl Document {
     /// Adds what does not count yet, and what of it is open with the party.
     fn put_off(
         &self,
-        accounts: &HashMap<RecordId, &accounts::Charted>,
+        (accounts, day): (&HashMap<RecordId, &accounts::Charted>, Day),
         parts: &[(Key, Part)],
         due: &[Figures],
         waiting: &mut Balances,
     ) -> Result<(), TooLarge> {
-        let Some(control) = self.control(accounts) else { return Ok(()) };
+        let Some(control) = self.control(accounts, day) else { return Ok(()) };
+        let is_sale = self.is_sale(accounts, day);
         for ((key, part), [counts, ..]) in parts.iter().zip(due) {
             let account = match key {
                 Key::Tax(account, _) => account,
@@ -349,7 +350,7 @@ impl Document {
                 Key::On(_) | Key::Goods => continue,
             };
             let [all, ..] = part.figures;
-            let left = self.turned(all.minus(*counts)?, accounts).units();
+            let left = Self::turned(is_sale, all.minus(*counts)?).units();
             *waiting.entry(*account).or_default() += left;
             *waiting.entry(control).or_default() -= left;
         }
