@@ -1,10 +1,12 @@
 //! Where money came from and went to, by what it was for.
 //!
 //! Every line that holds no money has a section. What settles a document has those of what the document says: half of
-//! a bill that is half a machine is investing, on the day on which it is paid. Both methods are made of the same
+//! a bill that is half a machine is investing, on the day on which it is paid. What a note takes off a bill is no longer
+//! paid, so it comes off the lines that the note names. Both methods are made of the same
 //! figures, so a section is the same in both by construction.
 
 mod flows;
+mod settled;
 
 use super::Report;
 use super::asked::{Asked, FORMAT, FROM, FROM_DATE, INCLUDE_ZERO, KNOWN_AT, METHOD, Method, TO, TO_DATE};
@@ -46,7 +48,8 @@ impl Report for CashFlow {
     const TITLE: &'static str = "Cash flow";
     const ABOUT: &'static str = "What money there was before a period, where it came from and went to, and what there is \
                                  then. The direct method tells the accounts on the other side of what moved money; the \
-                                 indirect one begins with the profit. What settles an invoice stands where its lines do. \
+                                 indirect one begins with the profit. What settles an invoice stands where its lines do, \
+                                 less what notes took off the same accounts. \
                                  Nothing is a remainder: both are sums of the ledger.";
     const PARAMETERS: &'static [Parameter] = &[FROM, TO, FROM_DATE, TO_DATE, METHOD, INCLUDE_ZERO, KNOWN_AT, FORMAT];
     const FORM: Form = Form {

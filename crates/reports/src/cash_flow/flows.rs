@@ -3,28 +3,25 @@
 use super::super::asked::Asked;
 use super::super::lines::{amount, apart, of_span, without};
 use super::super::statements::Chart;
-use crate::day::Day;
-use crate::error::{Error, Result};
+use super::settled::settled;
+use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
 use answers::Ask;
-use books::among::among;
 use books::balances::{last_known, sum};
 use books::chart::{SystemRole, in_role};
 use books::cx::Cx;
-use books::portions::by_parameters;
 use books::sums::{Span, ever_moved, sums};
 use futures_util::future::try_join;
 use rules::account::CashFlowSection;
-use schema::tables::{DocumentKind, EntryKind, allocations, cash_days, entries, entry_lines, open_item_moves};
+use schema::tables::{DocumentKind, EntryKind, cash_days, entries, entry_lines};
 use sea_orm::sea_query::{Alias, DynIden, Expr, ExprTrait, IntoIden, Query, SimpleExpr};
-use sea_orm::{ColumnTrait, Condition, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use sea_orm::{ColumnTrait, JoinType, QueryFilter, QuerySelect, QueryTrait, Select};
+use std::collections::{HashMap, HashSet};
 use words::sown::{Fault, sown};
 use words::sums::Sums as _;
 
 /// What is neither business nor money: where books begin, and what lies between two years.
-const BETWEEN: [EntryKind; 2] = [EntryKind::Opening, EntryKind::YearEnd];
+pub(super) const BETWEEN: [EntryKind; 2] = [EntryKind::Opening, EntryKind::YearEnd];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Activity {
@@ -81,11 +78,11 @@ impl Flows {
         }
     }
 
-    fn give(&mut self, activity: Activity, account: RecordId, amount: i64) {
+    pub(super) fn give(&mut self, activity: Activity, account: RecordId, amount: i64) {
         *self.direct.entry((activity, account)).or_default() += amount;
     }
 
-    fn carry(&mut self, control: RecordId, account: RecordId, amount: i64) {
+    pub(super) fn carry(&mut self, control: RecordId, account: RecordId, amount: i64) {
         *self.carried.entry(control).or_default() -= amount;
         *self.carried.entry(account).or_default() += amount;
     }
@@ -107,20 +104,12 @@ answers::of_row! {
     }
 }
 
-answers::of_row! {
-    struct ByDocument {
-        document_id: RecordId,
-        account_id: RecordId,
-        amount: i64,
-    }
-}
-
 /// Accounts by what they hold.
-struct Sides {
-    money: Vec<RecordId>,
+pub(super) struct Sides {
+    pub(super) money: Vec<RecordId>,
     sections: HashMap<RecordId, CashFlowSection>,
     /// Those that are investing or financing.
-    outside: Vec<RecordId>,
+    pub(super) outside: Vec<RecordId>,
 }
 
 impl Sides {
@@ -136,7 +125,7 @@ impl Sides {
         }
     }
 
-    fn activity(&self, account: RecordId) -> Option<Activity> {
+    pub(super) fn activity(&self, account: RecordId) -> Option<Activity> {
         self.sections.get(&account).copied().map(Activity::Section)
     }
 }
@@ -175,7 +164,7 @@ async fn by_account(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<V
 }
 
 /// The numbers of entries of some days that move money.
-fn that_move_money(cx: &Cx<'_>, sides: &Sides, span: Span) -> Result<Select<entry_lines::Entity>> {
+pub(super) fn that_move_money(cx: &Cx<'_>, sides: &Sides, span: Span) -> Result<Select<entry_lines::Entity>> {
     let lines = entry_lines::Entity::find()
         .select_only()
         .column(entry_lines::Column::EntryNumber)
@@ -268,7 +257,7 @@ async fn against_money(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Fl
 
 /// Whether another line of the same entry is like this. Asked line by line: few lines are of another section, and very
 /// many entries name a party.
-fn beside(like: impl FnOnce(&dyn Fn(entry_lines::Column) -> SimpleExpr) -> SimpleExpr) -> SimpleExpr {
+pub(super) fn beside(like: impl FnOnce(&dyn Fn(entry_lines::Column) -> SimpleExpr) -> SimpleExpr) -> SimpleExpr {
     let other = |column: entry_lines::Column| Expr::col((Alias::new("other"), column));
     let same = |column: entry_lines::Column| other(column).equals((entry_lines::Entity, column));
     let line = Query::select()
@@ -279,190 +268,4 @@ fn beside(like: impl FnOnce(&dyn Fn(entry_lines::Column) -> SimpleExpr) -> Simpl
         .and_where(like(&other))
         .take();
     Expr::exists(line)
-}
-
-/// What documents say of other sections: by account, and what their control account carries of it all.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    pub(super) outside: BTreeMap<RecordId, i64>,
-    pub(super) control: i64,
-    pub(super) account: Option<RecordId>,
-}
-
-/// Lines of entries that name a party, move no money and have something of another section.
-async fn said(cx: &Cx<'_>, asked: &Asked, sides: &Sides, span: Span) -> Result<HashMap<RecordId, Said>> {
-    if sides.outside.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let outside = without(cx, of_span(cx, span, asked).await?, &BETWEEN, asked.apart)?
-        .filter(among(cx, (entry_lines::Entity, entry_lines::Column::AccountId), sides.outside.iter().copied()))
-        .filter(entries::Column::Kind.ne(EntryKind::Allocation))
-        .filter(beside(|other| other(entry_lines::Column::PartyId).is_not_null()))
-        .filter(beside(|other| other(entry_lines::Column::AccountId).is_in(sides.money.iter().copied())).not());
-    let mut found: HashMap<RecordId, Said> = HashMap::new();
-    for row in by_document(cx, outside).await? {
-        *found.entry(row.document_id).or_default().outside.entry(row.account_id).or_default() += row.amount;
-    }
-    let documents: Vec<RecordId> = found.keys().copied().collect();
-    for portion in by_parameters(&documents) {
-        let controls = without(cx, of_span(cx, span, asked).await?, &BETWEEN, asked.apart)?
-            .filter(entries::Column::DocumentId.is_in(portion.iter().copied()))
-            .filter(entries::Column::Kind.ne(EntryKind::Allocation))
-            .filter(entry_lines::Column::PartyId.is_not_null());
-        for row in by_document(cx, controls).await? {
-            if let Some(said) = found.get_mut(&row.document_id) {
-                said.control += row.amount;
-                said.account.get_or_insert(row.account_id);
-            }
-        }
-    }
-    Ok(found)
-}
-
-async fn by_document(cx: &Cx<'_>, lines: Select<entry_lines::Entity>) -> Result<Vec<ByDocument>> {
-    let sums = lines
-        .column(entries::Column::DocumentId)
-        .column(entry_lines::Column::AccountId)
-        .column_as(amount(cx), "amount")
-        .group_by(entries::Column::DocumentId)
-        .group_by(entry_lines::Column::AccountId);
-    Ok(sums.read(&cx.db).await?)
-}
-
-answers::of_row! {
-    struct Settles {
-        /// The document that is settled by money.
-        document_id: RecordId,
-        /// The control account that the money stood on.
-        account_id: RecordId,
-        date: Day,
-        base: i64,
-    }
-}
-
-/// Gives what settled documents to the sections of what they say.
-async fn settled(cx: &Cx<'_>, asked: &Asked, sides: &Sides, flows: &mut Flows) -> Result<()> {
-    if sown(Fault::SettlementIsOperating) {
-        return Ok(());
-    }
-    let all = said(cx, asked, sides, Span { from: None, to: asked.span.to }).await?;
-    if all.is_empty() {
-        return Ok(());
-    }
-    for said in said(cx, asked, sides, asked.span).await?.into_values() {
-        let Some(control) = said.account else { continue };
-        for (account, amount) in said.outside {
-            flows.carry(control, account, amount);
-        }
-    }
-    let said = all;
-    let documents: Vec<RecordId> = said.iter().filter(|(_, said)| said.control != 0).map(|(id, _)| *id).collect();
-    let coin = Money::smallest(cx.business()?.currency_decimals).units();
-    let from = asked.span.from;
-    let mut left: HashMap<RecordId, Left> = HashMap::new();
-    for settles in settlements(cx, asked, sides, &documents).await? {
-        let Some(said) = said.get(&settles.document_id) else { continue };
-        let left = left.entry(settles.document_id).or_insert_with(|| Left::of(said));
-        for (account, share) in left.take(settles.base, coin)? {
-            if from.is_some_and(|from| settles.date < from) {
-                continue;
-            }
-            let Some(section) = sides.activity(account) else { continue };
-            flows.give(section, account, -share);
-            flows.give(Activity::Section(CashFlowSection::Operating), settles.account_id, share);
-            flows.carry(settles.account_id, account, -share);
-        }
-    }
-    Ok(())
-}
-
-/// What money settled of these documents, in the order of days.
-async fn settlements(cx: &Cx<'_>, asked: &Asked, sides: &Sides, documents: &[RecordId]) -> Result<Vec<Settles>> {
-    let business = cx.business_id()?;
-    let until = Span { from: None, to: asked.span.to };
-    let of_money = entries::Entity::find()
-        .select_only()
-        .column(entries::Column::DocumentId)
-        .filter(entries::Column::BusinessId.eq(business))
-        .filter(entries::Column::Number.in_subquery(that_move_money(cx, sides, until)?.into_query()));
-    let of_money = of_money.into_query();
-    let mut found: Vec<(RecordId, Settles)> = Vec::new();
-    for portion in by_parameters(documents) {
-        for (settled, by) in [
-            (allocations::Column::TargetDocumentId, allocations::Column::SourceDocumentId),
-            (allocations::Column::SourceDocumentId, allocations::Column::TargetDocumentId),
-        ] {
-            let pairs: Vec<(RecordId, RecordId)> = allocations::Entity::find()
-                .select_only()
-                .column(allocations::Column::Id)
-                .column(settled)
-                .filter(allocations::Column::BusinessId.eq(business))
-                .filter(settled.is_in(portion.iter().copied()))
-                .filter(by.in_subquery(of_money.clone()))
-                .read(&cx.db)
-                .await?;
-            let pairs: HashMap<RecordId, RecordId> = pairs.into_iter().collect();
-            let ids: Vec<RecordId> = pairs.keys().copied().collect();
-            for ids in by_parameters(&ids) {
-                let mut moves = Condition::all()
-                    .add(open_item_moves::Column::BusinessId.eq(business))
-                    .add(open_item_moves::Column::AllocationId.is_in(ids.iter().copied()))
-                    .add(open_item_moves::Column::DocumentId.is_not_in(portion.iter().copied()))
-                    .add(open_item_moves::Column::Date.lte(asked.span.to));
-                if let Some(known) = asked.point.known_at {
-                    moves = moves.add(open_item_moves::Column::RecordedAt.lte(known));
-                }
-                for row in open_item_moves::Entity::find().filter(moves).models(&cx.db).await? {
-                    let Some(document) = row.allocation_id.and_then(|id| pairs.get(&id)) else { continue };
-                    let (document_id, account_id) = (*document, row.account_id);
-                    found.push((row.id, Settles { document_id, account_id, date: row.date, base: row.base.units() }));
-                }
-            }
-        }
-    }
-    found.sort_by_key(|(id, settles)| (settles.date, *id));
-    Ok(found.into_iter().map(|(_, settles)| settles).collect())
-}
-
-/// What is not settled yet of a document, and what of that is of other sections.
-pub(super) struct Left {
-    whole: Said,
-    outside: BTreeMap<RecordId, i64>,
-    control: i64,
-}
-
-impl Left {
-    pub(super) fn of(said: &Said) -> Self {
-        Self { whole: said.clone(), outside: said.outside.clone(), control: said.control }
-    }
-
-    /// The shares of a part that is settled; the last part takes what is left. A part that is given back has a share of
-    /// the whole.
-    pub(super) fn take(&mut self, part: i64, coin: i64) -> Result<Vec<(RecordId, i64)>> {
-        let takes = part.signum() == self.whole.control.signum();
-        let (of, all) = if takes { (&self.outside, self.control) } else { (&self.whole.outside, self.whole.control) };
-        let mut shares = Vec::new();
-        for (account, amount) in of {
-            let is_rest = takes && part.unsigned_abs() >= all.unsigned_abs();
-            shares.push((*account, if is_rest { *amount } else { share(*amount, part, all, coin)? }));
-        }
-        let taken = if takes && part.unsigned_abs() > all.unsigned_abs() { all } else { part };
-        self.control -= taken;
-        for (account, share) in &shares {
-            if let Some(left) = self.outside.get_mut(account) {
-                *left -= share;
-            }
-        }
-        Ok(shares)
-    }
-}
-
-fn share(amount: i64, part: i64, all: i64, coin: i64) -> Result<i64> {
-    let (top, bottom) = (i128::from(amount) * i128::from(part), i128::from(all) * i128::from(coin));
-    if bottom == 0 {
-        return Err(Error::internal("a share of nothing was asked for"));
-    }
-    let (top, bottom) = if bottom < 0 { (-top, -bottom) } else { (top, bottom) };
-    let coins = (2 * top.abs() + bottom) / (2 * bottom) * top.signum();
-    i64::try_from(coins * i128::from(coin)).map_err(Error::internal)
 }

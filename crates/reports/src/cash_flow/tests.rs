@@ -1,9 +1,10 @@
 #![cfg(test)]
 
 use super::super::samples::{account, asked, failed, id, written};
-use super::flows::{Left, Said};
+use super::settled::{Line, Settles, Stories};
 use super::*;
 use rules::account::AccountType;
+use words::sums::Sums as _;
 
 fn chart() -> Chart {
     use AccountType::{Bank, Equity, Expense, FixedAsset, Income, Payable, Receivable};
@@ -69,14 +70,62 @@ fn of(lines: &[&str]) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }
 
+/// What is settled of a bill of 100.00, of which 33.33 are a machine, by the end of each day from the 2nd on.
+fn settled(notes: &[&[(u128, i64)]], moves: &[(&str, u128, i64)]) -> Vec<i64> {
+    let line = |document, account, party: Option<u128>, amount| Line {
+        document_id: id(document),
+        account_id: id(account),
+        date: "2026-01-01".parse().unwrap(),
+        party_id: party.map(id),
+        amount,
+    };
+    let mut said = vec![line(1, 1600, None, 333_300), line(1, 6000, None, 666_700), line(1, 2100, Some(9), -1_000_000)];
+    for (place, lines) in (2..).zip(notes) {
+        said.extend(lines.iter().map(|(account, amount)| line(place, *account, None, *amount)));
+        said.push(line(place, 2100, Some(9), -lines.iter().map(|(_, amount)| amount).sum::<i64>()));
+    }
+    let moved = |(day, by, base): &(&str, u128, i64)| {
+        let one = |is_own, base| Settles {
+            document: id(1),
+            note: Some(id(*by)).filter(|_| *by > 1),
+            is_own,
+            account: id(2100),
+            date: day.parse().unwrap(),
+            base,
+        };
+        [one(false, *base), one(true, -base)]
+    };
+    let stories = Stories { documents: vec![id(1)], said, moves: moves.iter().flat_map(moved).collect() };
+    let by = |day: &str| {
+        let day = day.parse().unwrap();
+        let shares = stories.shares(day, &stories.said_by(day).unwrap(), &[id(1600)], 100).unwrap();
+        shares.sum_of(&(id(2100), id(1600)))
+    };
+    moves.iter().map(|(day, ..)| by(day)).collect()
+}
+
 #[test]
 fn what_settles_a_bill_has_the_shares_of_its_lines_and_the_last_part_takes_the_rest() {
-    // 100.00 of which 33.33 are a machine, in thirds and a rest.
-    let said = Said { outside: [(id(1600), 333_300)].into(), control: -1_000_000, account: Some(id(2100)) };
-    let mut left = Left::of(&said);
-    let parts = [-333_400, -333_300, 333_300, -333_300, -333_300];
-    let shares: Vec<i64> = parts.into_iter().flat_map(|part| left.take(part, 100).unwrap()).map(|(_, of)| of).collect();
-    assert_eq!(shares, [111_100, 111_100, -111_100, 111_100, 111_100]);
-    // What is paid beyond it is for nothing of the bill.
-    assert_eq!(left.take(-5_000, 100).unwrap(), [(id(1600), 0)]);
+    let days = ["2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05", "2026-01-06", "2026-01-07"];
+    // In thirds and a rest. What is paid beyond it is for nothing of the bill.
+    let parts = [-333_400, -333_300, 333_300, -333_300, -333_300, -5_000];
+    let paid: Vec<_> = days.iter().zip(parts).map(|(day, base)| (*day, 0, base)).collect();
+    assert_eq!(settled(&[], &paid), [111_100, 222_200, 111_100, 222_200, 333_300, 333_300]);
+}
+
+#[test]
+fn what_a_note_takes_off_a_bill_comes_off_the_lines_that_it_names() {
+    let of_machine: &[(u128, i64)] = &[(1600, -100_000)];
+    // Whatever comes first: 23.33 of 90.00 are left.
+    assert_eq!(settled(&[of_machine], &[("2026-01-02", 2, -100_000), ("2026-01-03", 0, -900_000)]), [0, 233_300]);
+    assert_eq!(settled(&[of_machine], &[("2026-01-02", 0, -900_000), ("2026-01-03", 2, -100_000)]), [300_000, 233_300]);
+    // Half of the note, and no longer.
+    let half = [("2026-01-02", 2, -50_000), ("2026-01-03", 0, -475_000), ("2026-01-04", 2, 50_000)];
+    assert_eq!(settled(&[of_machine], &half), [0, 141_700, 158_300]);
+    // One of the rest leaves the machine whole; one of nothing in the bill leaves less of all to be paid.
+    let paid = [("2026-01-02", 2, -100_000), ("2026-01-03", 0, -900_000)];
+    assert_eq!(settled(&[&[(6000, -100_000)]], &paid), [0, 333_300]);
+    assert_eq!(settled(&[&[(4000, -100_000)]], &paid), [0, 300_000]);
+    // Half of it is of the machine.
+    assert_eq!(settled(&[&[(1600, -50_000), (4000, -50_000)]], &paid), [0, 268_400]);
 }
