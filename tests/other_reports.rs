@@ -82,4 +82,31 @@ on_both_engines! {
             }
         }
     }
+
+    fn a_table_is_answered_whole_and_only_to_who_takes_one(server) {
+        let company = server.company();
+        let days = "from=2026-01-01&to=2026-12-31";
+        for dialect in DIALECTS {
+            for report in ["general-ledger", "day-book", "tax-detail", "audit-trail"] {
+                for (asked, names) in [
+                    (format!("{report}.csv?{days}&pageSize=2"), &["pageSize"][..]),
+                    (format!("{report}?{days}&format=csv&page=2&pageSize=2"), &["page", "pageSize"]),
+                ] {
+                    let refused = company.say(dialect, company.request_at(dialect, "GET", &format!("reports/{asked}")));
+                    assert_eq!(refused.expect(400).fields(), names, "{dialect:?} {asked}");
+                }
+                for asked in [format!("{report}.csv?{days}"), format!("{report}?{days}&format=json&page=1&pageSize=2")] {
+                    server.send(&company.request_at(dialect, "GET", &format!("reports/{asked}"))).expect(200);
+                }
+            }
+            for (path, accept, status) in [
+                ("pl", "text/csv", 406), ("pl", "text/csv, application/json;q=0.5", 200), ("pl", "*/*", 200),
+                ("pl?format=csv", "application/json", 406), ("pl?format=csv", "text/csv", 200), ("pl?format=csv", "*/*", 200),
+                ("pl.csv", "application/json", 406), ("pl.csv", "text/*", 200),
+            ] {
+                let request = company.request_at(dialect, "GET", &format!("reports/{path}")).header("accept", accept);
+                assert_eq!(server.send(&request).status, status, "{dialect:?} {path} {accept}");
+            }
+        }
+    }
 }

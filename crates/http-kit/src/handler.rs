@@ -239,6 +239,15 @@ async fn unhurried<T: Send + 'static>(
     }
 }
 
+/// What an answer may be called: each path has one form, but for a read that its query asks for as comma-separated values.
+fn kinds(resource: &ResourceOperations, (verb, form): (Verb, Media), parts: &Parts) -> Vec<&'static str> {
+    let asks =
+        || request::query(parts).is_ok_and(|pairs| pairs.iter().any(|(name, said)| name == "format" && said == "csv"));
+    let is_csv = form == Media::Csv || (resource.csv(verb).is_some() && asks());
+    let forms = if is_csv { vec![Media::Csv] } else { resource.media(verb) };
+    forms.into_iter().map(kind).collect()
+}
+
 /// What a form is called.
 const fn kind(media: Media) -> &'static str {
     match media {
@@ -372,9 +381,7 @@ async fn respond<D: Dialect>(
     let proved = tokio::time::timeout(patience, shell.ledger.proved(&principal, seen.business));
     let proved = proved.await.map_err(|_| Error::Unavailable(Unavailable::Overloaded))?;
     welcome(&parts, proved)?;
-    let forms = if form == Media::Csv { vec![form] } else { resource.media(verb) };
-    let kinds: Vec<&str> = forms.into_iter().map(kind).collect();
-    request::acceptable(&parts.headers, &kinds)?;
+    request::acceptable(&parts.headers, &kinds(resource, (verb, form), &parts))?;
     let as_texts = request::asks_for_texts(&parts.headers)?;
     let writes = resource.writes(verb);
     let need = resource.body_need(verb);

@@ -224,6 +224,13 @@ impl ListQuery {
         if query.walk.is_some() && pairs.iter().any(|(name, _)| name == "page") {
             faults.add("page", "must not be given beside cursor");
         }
+        if query.is_csv() {
+            for (name, _) in
+                PAGES.iter().filter(|(name, _)| offer.paged && pairs.iter().any(|(asked, _)| asked == name))
+            {
+                faults.add(*name, "must not be given: comma-separated values are answered whole");
+            }
+        }
         if let Some(why) = expand::unseen(&query.expand, query.fields.as_ref()) {
             faults.add("expand", why);
         }
@@ -254,6 +261,11 @@ impl ListQuery {
     /// Whether nothing narrows it: every record is on one of its pages.
     pub fn is_of_all(&self) -> bool {
         self.search.is_none() && self.updated_since.is_none() && self.filters.is_empty()
+    }
+
+    /// Whether it is asked for as comma-separated values, which are answered whole.
+    pub fn is_csv(&self) -> bool {
+        matches!(self.filter("format"), Some(FilterValue::OneOf(form)) if form == "csv")
     }
 
     pub fn filter(&self, name: &str) -> Option<&FilterValue> {

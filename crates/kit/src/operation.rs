@@ -526,16 +526,11 @@ impl ResourceOperations {
         }
     }
 
-    /// As what it may be answered.
+    /// As what it may be answered, where its query asks for no other form.
     pub fn media(&self, verb: Verb) -> Vec<Media> {
         match self.extra(verb).map(|extra| &extra.does) {
             Some(Does::Reads(reading)) => {
-                let csv = reading.csv.iter().map(|_| Media::Csv);
-                [reading.media]
-                    .into_iter()
-                    .chain(csv)
-                    .chain(reading.awaited.iter().map(|_| Media::EventStream))
-                    .collect()
+                [reading.media].into_iter().chain(reading.awaited.iter().map(|_| Media::EventStream)).collect()
             }
             Some(Does::Writes(_)) | None => vec![Media::Json],
         }
@@ -552,7 +547,7 @@ impl ResourceOperations {
     /// How a read is answered that comes in portions, because it always does, or was asked for as comma-separated values.
     pub fn portions(&self, verb: Verb, query: &ListQuery) -> Option<(Media, Begin)> {
         let Some(Does::Reads(reading)) = self.extra(verb).map(|extra| &extra.does) else { return None };
-        let csv = self.csv(verb).filter(|_| query.filter("format") == Some(&FilterValue::OneOf("csv".into())));
+        let csv = self.csv(verb).filter(|_| query.is_csv());
         let csv = csv.map(|csv| (Media::Csv, csv.begin));
         csv.or_else(|| reading.portions.map(|begin| (reading.media, begin)))
     }

@@ -31,7 +31,7 @@ use ledger_core::resource::Scope;
 use ledger_core::resource::entry::RehearsedLine;
 use ledger_core::resource::expand::EXPANDED;
 use ledger_core::resource::extra::{Does, Media, Reading};
-use ledger_core::resource::list::Pagination;
+use ledger_core::resource::list::{PAGES, Pagination};
 use ledger_core::resource::named;
 use ledger_core::resource::operation::{BodyNeed, DELETED_AT, Method, POSTINGS, ResourceOperations, Verb};
 use ledger_core::resource::registry::{answering, registry};
@@ -48,6 +48,8 @@ pub const RELEASE: &str = "v2026";
 /// What the schemes are called by which a request says who asks, and of which company.
 const TOKEN: &str = "bearerAuth";
 const COMPANY: &str = "business";
+/// What is said of a read that can be asked for so.
+const AS_CSV: &str = " With `.csv` behind the path, or with `format=csv`, it is answered as comma-separated values.";
 /// Names the operation that a read stands for with `format=csv`.
 const FORMAT_CSV: &str = "x-format-csv";
 
@@ -276,8 +278,10 @@ impl Document {
         let said = if verb == Verb::Upsert { "" } else { message(kind) };
         let mut extensions = extensions::<D>(needed(resource, verb), said);
         if resource.csv(verb).is_some() {
-            description +=
-                " With `.csv` behind the path, or with `format=csv`, it is answered as comma-separated values.";
+            description += AS_CSV;
+            if parameters.iter().any(|one| is_of_pages(one)) {
+                description += " Then all of it is, and neither `page` nor `pageSize` may be given.";
+            }
             let name = self.operation_id::<D>(csv_operation(resource, verb));
             extensions.insert(FORMAT_CSV.into(), name.into());
         }
@@ -300,13 +304,10 @@ impl Document {
     fn as_csv<D: Dialect>(&mut self, resource: &ResourceOperations, verb: Verb) -> Option<Operation> {
         let csv = resource.csv(verb)?;
         let mut operation = self.operation::<D>(resource, verb);
-        let whole = ["page", "pageSize"];
         operation.parameters.retain(|one| match one {
-            ReferenceOr::Item(Parameter::Query { parameter_data, .. }) => {
-                !whole.contains(&parameter_data.name.as_str())
-            }
             ReferenceOr::Item(Parameter::Header { parameter_data, .. }) => parameter_data.name != DECIMAL_FORMAT,
-            ReferenceOr::Item(_) | ReferenceOr::Reference { .. } => true,
+            ReferenceOr::Item(parameter) => !is_of_pages(parameter),
+            ReferenceOr::Reference { .. } => true,
         });
         operation.operation_id = Some(self.operation_id::<D>(csv_operation(resource, verb)));
         operation.summary = operation.summary.map(|summary| summary + ", as CSV");
@@ -541,6 +542,12 @@ fn extensions<D: Dialect>(needed: Value, message: &str) -> IndexMap<String, Valu
         extensions.insert("x-message".into(), message.into());
     }
     extensions
+}
+
+/// Whether a parameter is one of what comes in pages.
+fn is_of_pages(parameter: &Parameter) -> bool {
+    let Parameter::Query { parameter_data, .. } = parameter else { return false };
+    PAGES.iter().any(|(name, _)| *name == parameter_data.name)
 }
 
 fn csv_operation(resource: &ResourceOperations, verb: Verb) -> String {
