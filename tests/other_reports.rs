@@ -3,7 +3,7 @@
 use crate::harness::on_both_engines;
 use crate::harness::server::DIALECTS;
 use crate::harness::shop::{Shop, id};
-use serde_json::json;
+use serde_json::{Value, json};
 
 on_both_engines! {
     /// 1968.02 with tax in it: 350.92, 716.77 and 691.79 without. 1082.41 and a discount of 39.36 that reduces the tax settle
@@ -106,6 +106,34 @@ on_both_engines! {
             ] {
                 let request = company.request_at(dialect, "GET", &format!("reports/{path}")).header("accept", accept);
                 assert_eq!(server.send(&request).status, status, "{dialect:?} {path} {accept}");
+            }
+        }
+    }
+
+    /// In the order of the words that are shown, not of the letters that are kept for them; from page to page as well.
+    fn number_series_sort_by_the_words_of_their_types(server) {
+        let company = server.company();
+        for dialect in DIALECTS {
+            let listed = |query: &str| company.ask(dialect, "GET", "numberSeries", query, None).expect(200).data;
+            let types = |list: &Value| -> Vec<String> {
+                let items = list["items"].as_array().unwrap().iter();
+                items.map(|one| one["type"].as_str().unwrap().to_owned()).collect()
+            };
+            let up = types(&listed("?sort=type&pageSize=100"));
+            assert!(up.len() > 10 && up.is_sorted(), "{up:?}");
+            let down = types(&listed("?sort=-type&pageSize=100"));
+            assert_eq!(down, up.iter().rev().cloned().collect::<Vec<_>>());
+            for (sort, whole) in [("type", &up), ("-type", &down)] {
+                let (mut walked, mut cursor) = (Vec::new(), String::new());
+                loop {
+                    let page = listed(&format!("?sort={sort}&pageSize=3&cursor={cursor}"));
+                    walked.extend(types(&page));
+                    match page["pagination"]["nextCursor"].as_str() {
+                        Some(next) => cursor = next.to_owned(),
+                        None => break,
+                    }
+                }
+                assert_eq!(&walked, whole, "{sort}");
             }
         }
     }

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::list::{Direction, Walk};
-use crate::rows::{Column, Rows};
+use crate::rows::{Column, Rows, sorted_at, sorts_by};
 use ::books::cx::Cx;
 use ::books::keys::Purpose;
 use sea_orm::sea_query::{Expr, ExprTrait as _, SimpleExpr};
@@ -112,7 +112,7 @@ pub(crate) fn behind<M: Rows>(cx: &Cx<'_>, sorted_by: &SortedBy<M>, values: Vec<
 }
 
 /// The rows behind a place: those that are later in one column, and alike in all before it. Those without a value are last.
-pub(crate) fn later<M: Rows>(sorted_by: &SortedBy<M>, place: &Place) -> Condition {
+pub(crate) fn later<M: Rows>(sorted_by: &SortedBy<M>, place: &Place) -> Result<Condition> {
     let mut later = Condition::any();
     let mut alike = Condition::all();
     for ((column, direction), kept) in sorted_by.iter().zip(&place.behind) {
@@ -121,9 +121,10 @@ pub(crate) fn later<M: Rows>(sorted_by: &SortedBy<M>, place: &Place) -> Conditio
             // Nothing is behind those without a value.
             None => (None, own().is_null()),
             Some(value) => {
+                let (sorts, at) = (sorts_by(*column), sorted_at(*column, value.clone())?);
                 let beyond = match direction {
-                    Direction::Ascending => own().gt(value.clone()),
-                    Direction::Descending => own().lt(value.clone()),
+                    Direction::Ascending => sorts.gt(at),
+                    Direction::Descending => sorts.lt(at),
                 };
                 let beyond = if column.def().is_null() { beyond.or(own().is_null()) } else { beyond };
                 (Some(beyond), own().eq(value))
@@ -134,5 +135,5 @@ pub(crate) fn later<M: Rows>(sorted_by: &SortedBy<M>, place: &Place) -> Conditio
         }
         alike = alike.add(is_alike);
     }
-    later
+    Ok(later)
 }

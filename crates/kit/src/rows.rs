@@ -12,13 +12,15 @@ use ::books::cx::Cx;
 use ::books::search::{self, Found};
 use ::schema::tables::DocumentKind;
 use answers::{Answers as _, Ask, Modelled, whole};
-use sea_orm::sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, LikeExpr, NullOrdering, Query, SimpleExpr};
+use sea_orm::sea_query::{
+    Alias, Asterisk, CaseStatement, Expr, ExprTrait as _, Func, LikeExpr, NullOrdering, Query, SimpleExpr,
+};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait as _, EntityTrait, ModelTrait, Order, PaginatorTrait, QueryFilter,
     QueryOrder, QuerySelect, QueryTrait, Select,
 };
 use std::collections::HashMap;
-use words::codes::kept_in;
+use words::codes::{by_word, keeps_letters, kept_in};
 
 mod walking;
 
@@ -365,6 +367,26 @@ enum Sorts {
     Found,
 }
 
+/// By what a column sorts: by what it keeps, or, where that is letters, by the words that are shown for them.
+pub(crate) fn sorts_by(column: impl ColumnTrait) -> SimpleExpr {
+    let own = || Expr::col(column.as_column_ref());
+    if !keeps_letters(column.def().get_column_type()) {
+        return own();
+    }
+    let words = by_word().into_iter().zip(0_i64..);
+    words.fold(CaseStatement::new(), |words, (letters, place)| words.case(own().eq(letters), place)).into()
+}
+
+/// Where in that order a value lies that a column keeps.
+pub(crate) fn sorted_at(column: impl ColumnTrait, kept: sea_orm::Value) -> Result<sea_orm::Value> {
+    if !keeps_letters(column.def().get_column_type()) {
+        return Ok(kept);
+    }
+    let sea_orm::Value::String(Some(letters)) = &kept else { return Ok(kept) };
+    let place = by_word().into_iter().zip(0_i64..).find(|(known, _)| known == letters).map(|(_, place)| place);
+    Ok(place.ok_or_else(|| Error::internal(format!("no word is kept as {letters}")))?.into())
+}
+
 /// Where every row has a value, an index serves the order as it stands.
 fn ordered<E: EntityTrait>(
     rows: Select<E>,
@@ -372,7 +394,7 @@ fn ordered<E: EntityTrait>(
     order: Order,
     nulls: Option<NullOrdering>,
 ) -> Select<E> {
-    let own = || Expr::col(column.as_column_ref());
+    let own = || sorts_by(column);
     let sorted: SimpleExpr = match by {
         Sorts::Index => own(),
         // No index has the order of an expression.

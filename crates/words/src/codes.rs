@@ -131,6 +131,14 @@ pub fn word_of(code: &str) -> Option<&'static str> {
     CODES.iter().find(|(_, known)| *known == code).map(|(word, _)| *word)
 }
 
+/// All letters, in the order of the words that they stand for: the order in which lists show them.
+#[must_use]
+pub fn by_word() -> Vec<&'static str> {
+    let mut codes = CODES.to_vec();
+    codes.sort_unstable();
+    codes.into_iter().map(|(_, code)| code).collect()
+}
+
 /// The letters of a word that is known to have some: who names another is not compiled.
 #[must_use]
 pub const fn known(word: &str) -> &'static str {
@@ -270,10 +278,16 @@ impl sea_orm::sea_query::ValueType for Word {
 /// Of what type columns are whose words are kept as letters.
 pub const KEPT_AS: sea_orm::ColumnType = sea_orm::ColumnType::Char(None);
 
+/// Whether words are kept as letters in columns of a type.
+#[must_use]
+pub fn keeps_letters(column: &sea_orm::ColumnType) -> bool {
+    *column == KEPT_AS
+}
+
 /// What is kept of a word in a column of a type.
 #[must_use]
 pub fn kept_in<'w>(column: &sea_orm::ColumnType, word: &'w str) -> &'w str {
-    if *column == KEPT_AS { code_of(word).unwrap_or(word) } else { word }
+    if keeps_letters(column) { code_of(word).unwrap_or(word) } else { word }
 }
 
 #[cfg(test)]

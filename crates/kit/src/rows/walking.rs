@@ -18,7 +18,7 @@ pub(super) async fn on<M: Rows, R: Read<M>>(
     let place = cursor::place::<M>(cx, walk, sorted_by)?;
     let number = place.as_ref().map_or(1, |place| place.page);
     let rows = match &place {
-        Some(place) => rows.filter(cursor::later::<M>(sorted_by, place)),
+        Some(place) => rows.filter(cursor::later::<M>(sorted_by, place)?),
         None => rows,
     };
     // One more tells whether there are more.
