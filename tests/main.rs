@@ -28,6 +28,7 @@ mod console_paper;
 mod console_pictures;
 mod console_walks;
 mod converting;
+mod credited;
 mod cursors;
 mod days_model;
 mod decimals;

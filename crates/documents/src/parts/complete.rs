@@ -32,6 +32,11 @@ pub(crate) async fn complete(
     let business = cx.business()?;
     let sources = Sources::of(cx, direction, (head.date, &asked)).await?;
     let (chart, taxes) = (cx.chart().await?, cx.taxes().await?);
+    let lines = asked.lines.len();
+    derivation::follow(direction, &mut asked, &sources, &taxes)?;
+    for (more, line) in asked.lines.iter_mut().filter(|line| line.id.is_none()).enumerate() {
+        line.id = Some(RecordId(cx.line_id(lines + more)));
+    }
     let said: Vec<bool> = asked.lines.iter().map(|line| line.account.is_some()).collect();
     derivation::take(direction, &mut asked, &sources, &taxes, business)?;
     let writes_off = direction == Direction::CreditNote && asked.note_kind == Some(NoteKind::WriteOff);

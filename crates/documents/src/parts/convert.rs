@@ -323,8 +323,9 @@ step!(ReturnDelivery: DeliveryNote => DeliveryNote, "Return", "returns", "Make a
     "Brings back what was delivered, or the lines and quantities that are named, at what it cost. What was not invoiced \
      is then not to be invoiced; the rest waits for a credit note.", true);
 step!(CreditReturn: DeliveryNote => CreditNote, "Credit", "credit-notes", "Make a credit note of {one}",
-    "Credits goods that came back and were invoiced, at the prices of their invoice. For a {noun} of the kind `return` \
-     only.");
+    "Credits goods that came back and were invoiced as they were invoiced: at the prices, tax codes and exchange rate of \
+     their invoices, a line for each line that billed them. A note is in one currency: of what was invoiced in several, \
+     the lines and quantities of one are named, then those of the next. For a {noun} of the kind `return` only.");
 step!(BillReceipt: ReceiptNote => PurchaseInvoice, "Invoice", "invoices", "Make a purchase invoice of {one}",
     "Bills what is left of the {noun}, or the lines and quantities that are named. Prices are those of the order, else \
      of the note.");
@@ -332,8 +333,9 @@ step!(ReturnReceipt: ReceiptNote => ReceiptNote, "Return", "returns", "Make a re
     "Sends back what was received, or the lines and quantities that are named, at what it cost. What was not billed is \
      then not to be billed; the rest waits for a debit note.", true);
 step!(DebitReturn: ReceiptNote => DebitNote, "Credit", "debit-notes", "Make a debit note of {one}",
-    "Debits the supplier for goods that went back and were billed, at the prices of their invoice. For a {noun} of the \
-     kind `return` only.");
+    "Debits the supplier for goods that went back and were billed as they were billed: at the prices, tax codes and \
+     exchange rate of their invoices, a line for each line that billed them. A note is in one currency: of what was billed \
+     in several, the lines and quantities of one are named, then those of the next. For a {noun} of the kind `return` only.");
 
 /// What can be made of each kind.
 pub(crate) mod conversions {

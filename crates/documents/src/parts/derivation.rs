@@ -4,6 +4,7 @@
 //! names the note that brought them, and what credits these names that note. Goods that wait for their invoice stand on
 //! an account of their own; each line knows what of them is left there ([`progress`]).
 
+mod billed;
 mod cases;
 mod following;
 mod sources;
@@ -11,7 +12,7 @@ mod tests;
 
 use super::complete::{UNTAXED, price_in};
 use super::derived;
-use super::line::{TaxChoice, TradeLineAsked};
+use super::line::{Billed, TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
@@ -64,6 +65,18 @@ fn may_follow(direction: Direction, is_return: bool, line: &progress::Line) -> b
 
 // ── What is taken ──
 
+/// Finds the lines that are meant where a document names none, and parts those of goods that several invoices billed.
+pub(crate) fn follow(
+    direction: Direction,
+    asked: &mut TradeAsked,
+    sources: &Sources,
+    taxes: &TaxCodes,
+) -> Result<(), FieldErrors> {
+    match_by_item(direction, asked, sources);
+    derived::match_invoice(direction, asked, sources, taxes);
+    billed::part(direction, asked, sources)
+}
+
 /// What a document leaves out and the documents that it follows say.
 pub(crate) fn take(
     direction: Direction,
@@ -72,8 +85,6 @@ pub(crate) fn take(
     taxes: &TaxCodes,
     business: &Business,
 ) -> Result<(), FieldErrors> {
-    match_by_item(direction, asked, sources);
-    derived::match_invoice(direction, asked, sources, taxes);
     let of_lines = asked.lines.iter().filter_map(|line| sources.line(line)).map(|line| line.document_id);
     let followed: Vec<RecordId> = of_lines.collect();
     let (order, note, _) = kinds_of(direction);
@@ -92,13 +103,14 @@ pub(crate) fn take(
     if asked.party == RecordId::default() {
         asked.party = sources.aliases.of_document(&lead.row).unwrap_or(said.party);
     }
-    let first = asked.lines.iter().find_map(|line| sources.terms(direction, asked, line.source_line?));
+    let first = asked.lines.iter().find_map(|line| sources.terms(direction, asked, line));
     let terms = first.map_or(lead, |(source, _)| source);
     // What takes its prices from an order or an invoice is in its currency, whatever the goods came in.
     asked.currency = asked.currency.take().or_else(|| Some(terms.row.currency.clone()));
     asked.shipping_address = asked.shipping_address.take().or_else(|| said.shipping_address.clone());
     if direction.credits() {
-        let same = [lead, terms].into_iter().find(|source| asked.currency.as_ref() == Some(&source.row.currency));
+        // What came back is credited at the rate of its bill, whatever it was worth on the day that it came.
+        let same = [terms, lead].into_iter().find(|source| asked.currency.as_ref() == Some(&source.row.currency));
         if let Some(source) = same.filter(|_| !sown(Fault::CreditAtTodaysRate)) {
             asked.exchange_rate = asked.exchange_rate.or(source.content.asked.exchange_rate);
         }
@@ -114,7 +126,7 @@ pub(crate) fn take(
     for (index, line) in lines.iter_mut().enumerate() {
         if unsaid.iter().any(|(place, _)| *place == index) {
             // The discount is shared by itself, so the price is the one before it.
-            let terms = line.source_line.and_then(|id| sources.terms(direction, asked, id));
+            let terms = sources.terms(direction, asked, line);
             line.price = terms.and_then(|(source, place)| source.content.asked.lines.get(place)?.price);
         }
         take_line(direction, asked, inclusive, line, sources, taxes);
@@ -127,7 +139,7 @@ pub(crate) fn take(
 /// A price is not taken over into another currency: so many dollars are not as many euros.
 fn in_its_currency(direction: Direction, asked: &TradeAsked, sources: &Sources) -> Result<(), FieldErrors> {
     let other = |line: &TradeLineAsked| {
-        let (source, place) = sources.terms(direction, asked, line.source_line?)?;
+        let (source, place) = sources.terms(direction, asked, line)?;
         source.content.asked.lines.get(place)?.price?;
         Some(&source.row.currency).filter(|own| line.price.is_none() && Some(*own) != asked.currency.as_ref())
     };
@@ -184,7 +196,9 @@ fn take_line(
     taxes: &TaxCodes,
 ) {
     let Some(id) = line.source_line else { return };
-    let Some((source, place)) = sources.terms(direction, asked, id) else { return };
+    let terms = sources.terms(direction, asked, line);
+    line.billed = Billed::Unsaid;
+    let Some((source, place)) = terms else { return };
     let of = &source.content.asked.lines[place];
     line.item = line.item.or(of.item);
     line.description = line.description.take().or_else(|| of.description.clone());
@@ -298,6 +312,8 @@ pub(crate) fn judge(direction: Direction, asked: &TradeAsked, sources: &Sources,
         };
         if !may_follow(direction, asked.is_return, followed) {
             fault("sourceLineId", &format!("must name a line of {}", followable(direction, asked.is_return)));
+        } else if let Some((field, why)) = billed::fault(direction, asked, line, sources) {
+            fault(field, &why);
         } else if followed.item_id != line.item {
             fault("itemId", "must be the item of the line that it follows; leave it out");
         } else if followed.is_order() && followed.is_goods && direction.bills() && !asked.update_stock.unwrap_or(true) {

@@ -80,7 +80,7 @@ pub(crate) fn unsaid(
         return Vec::new();
     }
     let of_line = |(index, line): (usize, &TradeLineAsked)| {
-        let (source, place) = sources.terms(direction, asked, line.source_line?)?;
+        let (source, place) = sources.terms(direction, asked, line)?;
         let said = &source.content.asked;
         let of = said.lines.get(place)?;
         // What was shared before keeps what it got.
@@ -119,7 +119,7 @@ pub(crate) fn share_discounts(
     let mut percents: Vec<(usize, Option<Discount>)> = Vec::new();
     for (index, origin) in unsaid {
         let (Some(line), Some(left)) = (asked.lines.get(*index), lefts.get_mut(origin)) else { return };
-        let Some((source, place)) = line.source_line.and_then(|id| sources.terms(direction, asked, id)) else { return };
+        let Some((source, place)) = sources.terms(direction, asked, line) else { return };
         let quantity = Ord::min(line.quantity(), left.quantity);
         let Ok(share) = left.take(Part::Quantity(quantity), Coins { stated: coin, base: business.coin() }) else {
             return;

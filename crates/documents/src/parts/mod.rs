@@ -54,7 +54,7 @@ use kit::extra::Extra;
 use kit::list::Reads;
 use kit::resource::{About, Record, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use line::TradeLineAsked;
+use line::{Billed, TradeLineAsked};
 use posting::{Bill, GoodsNote};
 use rules::posting::{Line, Unposted};
 use schema::key::ResourceKey;
@@ -203,6 +203,15 @@ impl<K: TradeKind> Document for Trade<K> {
             for line in &mut asked.lines {
                 let before = old.asked.lines.iter().find(|known| known.id == line.id);
                 line.is_share = before.is_some_and(|before| before.is_share && line.repeats(before));
+            }
+        }
+        if let Some(old) = old.as_ref().filter(|_| K::DIRECTION.credits()) {
+            for line in &mut asked.lines {
+                let before = old.asked.lines.iter().find(|known| known.id == line.id);
+                let same = |before: &TradeLineAsked| line.quantity.is_none() || line.quantity == before.quantity;
+                if before.is_some_and(|before| line.repeats(before) && same(before)) {
+                    line.billed = Billed::AsBefore;
+                }
             }
         }
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {

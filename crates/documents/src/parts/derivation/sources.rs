@@ -5,9 +5,9 @@ use crate::day::Day;
 use crate::document::{Content, check_source};
 use crate::error::Result;
 use crate::ids::RecordId;
-use crate::money::Money;
+use crate::money::{Money, Quantity};
 use crate::parts::lefts::Lefts;
-use crate::parts::line::TradeLineAsked;
+use crate::parts::line::{Billed, TaxChoice, TradeLineAsked};
 use crate::parts::{Direction, TradeAsked, TradeFigures};
 use answers::Ask;
 use books::cx::Cx;
@@ -34,6 +34,23 @@ impl Source {
 
     fn has_discounts(&self) -> bool {
         self.content.figures.lines.iter().any(|kept| kept.figures.discount != Money::ZERO)
+    }
+}
+
+/// A line of an invoice that billed goods which come back.
+#[derive(Clone, Copy)]
+pub(crate) struct Bill<'s> {
+    pub(crate) source: &'s Source,
+    pub(crate) place: usize,
+}
+
+impl<'s> Bill<'s> {
+    pub(crate) fn line(&self) -> &'s TradeLineAsked {
+        &self.source.content.asked.lines[self.place]
+    }
+
+    pub(crate) fn id(&self) -> Option<RecordId> {
+        self.line().id
     }
 }
 
@@ -146,12 +163,35 @@ impl Sources {
     /// names.
     pub(crate) fn origins(&self, asked: &TradeAsked, line: &TradeLineAsked) -> Vec<RecordId> {
         let Some(id) = line.source_line else { return Vec::new() };
-        let Some(followed) = self.lines.get(&id) else {
+        if !self.lines.contains_key(&id) {
             let direct = asked.source.and_then(|invoice| self.asked_line(invoice, id));
             return direct.map(|_| id).into_iter().collect();
+        }
+        self.credited(asked, line).iter().filter_map(Bill::id).collect()
+    }
+
+    /// What billed the note that brought the goods here, or there, which come back by a line: the first first.
+    pub(crate) fn bills(&self, line: &TradeLineAsked) -> Vec<Bill<'_>> {
+        let note = self.line(line).and_then(|returned| returned.source_line_id);
+        let billed = note.and_then(|note| self.billed.get(&note)).into_iter().flatten();
+        let bill = |(document, line): &(RecordId, RecordId)| {
+            self.asked_line(*document, *line).map(|(source, place)| Bill { source, place })
         };
-        let billed = followed.source_line_id.and_then(|note| self.billed.get(&note));
-        billed.into_iter().flatten().map(|(_, line)| *line).collect()
+        billed.filter_map(bill).collect()
+    }
+
+    /// Of these what a line credits: what is in the currency of its note and at its tax code, where these are said.
+    pub(crate) fn credited(&self, asked: &TradeAsked, line: &TradeLineAsked) -> Vec<Bill<'_>> {
+        let suits = |bill: &Bill<'_>| {
+            asked.currency.as_ref().is_none_or(|own| *own == bill.source.row.currency)
+                && (line.tax == TaxChoice::Unsaid || line.tax.code() == bill.line().tax.code())
+        };
+        self.bills(line).into_iter().filter(suits).collect()
+    }
+
+    /// How many of a line of an invoice are left to credit.
+    pub(crate) fn pieces_left(&self, bill: &Bill<'_>) -> Quantity {
+        bill.id().and_then(|id| self.lefts.lines.get(&id)).map_or(Quantity::ZERO, |left| left.quantity)
     }
 
     /// The invoice that a line stands on.
@@ -211,21 +251,31 @@ impl Sources {
     }
 
     /// Where the line stands that says what goods cost: that of the order which a bill follows by a note, and that of
-    /// the bill which a credit follows by goods that came back.
-    pub(crate) fn terms(&self, direction: Direction, asked: &TradeAsked, source: RecordId) -> Option<(&Source, usize)> {
-        let Some(line) = self.lines.get(&source) else {
+    /// the bill which a credit follows by goods that came back, of the first of which something is left.
+    pub(crate) fn terms(
+        &self,
+        direction: Direction,
+        asked: &TradeAsked,
+        line: &TradeLineAsked,
+    ) -> Option<(&Source, usize)> {
+        let source = line.source_line?;
+        let Some(followed) = self.lines.get(&source) else {
             // What credits an invoice directly names its line.
             return self.asked_line(asked.source?, source);
         };
-        let further = line.source_line_id.and_then(|id| match direction {
-            Direction::PurchaseInvoice => self.asked_line(self.lines.get(&id)?.document_id, id),
+        let further = match direction {
+            Direction::PurchaseInvoice => {
+                followed.source_line_id.and_then(|id| self.asked_line(self.lines.get(&id)?.document_id, id))
+            }
             Direction::CreditNote | Direction::DebitNote => {
-                let (document, billed) = self.billed.get(&id)?.first()?;
-                self.asked_line(*document, *billed)
+                let bills = self.credited(asked, line);
+                let meant = bills.iter().find(|bill| bill.id().map(Billed::Line) == Some(line.billed));
+                let left = || bills.iter().find(|bill| self.pieces_left(bill) > Quantity::ZERO);
+                meant.or_else(left).or(bills.first()).map(|bill| (bill.source, bill.place))
             }
             _ => None,
-        });
-        further.or_else(|| self.asked_line(line.document_id, source))
+        };
+        further.or_else(|| self.asked_line(followed.document_id, source))
     }
 }
 

@@ -1,0 +1,191 @@
+//! What is credited is credited as it was billed: goods that several invoices billed, the coins of cash, tax that is kept back. The
+//! figures are made by hand.
+
+use crate::harness::on_both_engines;
+use crate::harness::server::{DIALECTS, Said};
+use crate::harness::shop::{Shop, id};
+use serde_json::{Value, json};
+
+/// Ten goods that were delivered, or received, on one line; what billed them, each of so many; and the note that brings all
+/// of them back.
+struct Returned {
+    bills: Vec<Value>,
+    back: Value,
+}
+
+/// The resources of a side: the note of goods, the invoice, and the credit.
+const SALE: [&str; 3] = ["deliveryNotes", "salesInvoices", "credit-notes"];
+const PURCHASE: [&str; 3] = ["receiptNotes", "purchaseInvoices", "debit-notes"];
+
+impl Shop<'_> {
+    fn bring_back(&self, [notes, invoices, _]: [&str; 3], note: Value, bills: &[(u32, Value)]) -> Returned {
+        let party = if notes == SALE[0] { &self.customer } else { &self.supplier };
+        let goods = self.item(json!({}));
+        if notes == SALE[0] {
+            self.purchase("2026-01-01", json!([{"itemId": goods, "quantity": 20, "unitPrice": 4}]));
+        }
+        let price = if notes == SALE[0] { "unitPrice" } else { "unitCost" };
+        let mut body = json!({"date": "2026-01-05", "partyId": party, "lines": [{"itemId": goods, "quantity": 10}]});
+        body["lines"][0][price] = json!(10);
+        body.as_object_mut().unwrap().extend(note.as_object().unwrap().clone());
+        let note = self.make(notes, &body);
+        let bill = |(quantity, says): &(u32, Value)| {
+            let mut line = json!({"sourceLineId": note["lines"][0]["id"], "quantity": quantity, "unitPrice": 10});
+            line.as_object_mut().unwrap().extend(says["line"].as_object().cloned().unwrap_or_default());
+            let mut body = json!({"date": "2026-01-06", "partyId": party, "lines": [line]});
+            body.as_object_mut().unwrap().extend(says["head"].as_object().cloned().unwrap_or_default());
+            self.make(invoices, &body)
+        };
+        let bills = bills.iter().map(bill).collect();
+        let back = self.act("POST", notes, &note, "returns", Some(&json!({"date": "2026-01-10"}))).expect(201).data;
+        Returned { bills, back }
+    }
+
+    fn credit_back(&self, [notes, _, credits]: [&str; 3], back: &Value, lines: Value) -> Said {
+        let mut body = json!({"date": "2026-01-11"});
+        if !lines.is_null() {
+            body["lines"] = lines;
+        }
+        self.act("POST", notes, back, credits, Some(&body))
+    }
+
+    /// It is read and sent back, and stays as it is.
+    fn stays_as_read(&self, resource: &str, record: &Value) {
+        let read = self.get(resource, record);
+        let again = self.ask("PUT", resource, &format!("/{}", id(record)), Some(&read)).expect(200).data;
+        assert_eq!(again, read);
+    }
+
+    fn settle_by(&self, credit: &Value, bill: &Value, amount: &str) {
+        self.make("allocations", &json!({"sourceId": id(credit), "targetId": id(bill), "amount": amount}));
+    }
+}
+
+/// Quantity, net and tax of each line, and the tax code.
+fn parts_told(credit: &Value) -> Vec<String> {
+    let line = |line: &Value| {
+        let [quantity, net, tax] = ["quantity", "netAmount", "taxAmount"].map(|field| line[field].to_string());
+        format!("{quantity}: {net} + {tax} {}", line["taxCodeId"].as_str().unwrap_or("without"))
+    };
+    credit["lines"].as_array().unwrap().iter().map(line).collect()
+}
+
+on_both_engines! {
+    /// Four at 19 % and six at 7 %: 40.00 and 7.60, 60.00 and 4.20.
+    fn goods_that_were_billed_at_two_tax_codes_are_credited_at_both(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (full, reduced) = (shop.vat("19"), shop.vat("7"));
+            let at = |code: &str| json!({"line": {"taxCodeId": code}});
+            let wanted = [format!("4: 40.00 + 7.60 {full}"), format!("6: 60.00 + 4.20 {reduced}")];
+            for side in [SALE, PURCHASE] {
+                let parts = [(4, at(&full)), (6, at(&reduced))];
+                let Returned { bills, back } = shop.bring_back(side, json!({}), &parts);
+                let credit = shop.credit_back(side, &back, Value::Null).expect(201).data;
+                assert_eq!((parts_told(&credit), credit["total"].to_string()), (wanted.to_vec(), "111.80".into()));
+                let tax = if side == SALE { "2200 11.80" } else { "1400 -11.80" };
+                assert!(shop.posted(&credit).contains(&tax.to_owned()), "{:?}", shop.posted(&credit));
+                shop.settle_by(&credit, &bills[0], "47.60");
+                shop.settle_by(&credit, &bills[1], "64.20");
+                let resource = if side == SALE { "creditNotes" } else { "debitNotes" };
+                shop.stays_as_read(resource, &credit);
+            }
+            shop.proves();
+            // By hand: what a line says is taken, and no other code than it was billed at.
+            let Returned { back, .. } = shop.bring_back(SALE, json!({}), &[(4, at(&full)), (6, at(&reduced))]);
+            let by_hand = |line: Value| {
+                let mut body = json!({"date": "2026-01-11", "partyId": shop.customer, "lines": [line]});
+                body["lines"][0]["sourceLineId"] = back["lines"][0]["id"].clone();
+                shop.ask("POST", "creditNotes", "", Some(&body))
+            };
+            let strange = shop.tax("NONE", json!([{"name": "None", "rate": "0"}]));
+            assert_eq!(by_hand(json!({"quantity": 1, "taxCodeId": strange})).expect(400).fields(), ["lines[0].taxCodeId"]);
+            by_hand(json!({"quantity": 7, "taxCodeId": reduced})).expect(409);
+            assert_eq!(parts_told(&by_hand(json!({"quantity": 5, "taxCodeId": reduced})).expect(201).data), [
+                format!("5: 50.00 + 3.50 {reduced}"),
+            ]);
+            assert_eq!(parts_told(&by_hand(json!({})).expect(201).data), [
+                format!("4: 40.00 + 7.60 {full}"), format!("1: 10.00 + 0.70 {reduced}"),
+            ]);
+            shop.proves();
+        }
+    }
+
+    /// At one tax code, and at two prices: 4 at 10.00, 6 at 12.00 that were earned elsewhere.
+    fn goods_that_were_billed_at_two_prices_are_credited_at_both(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let full = shop.vat("19");
+            let other = shop.company.account("4100");
+            let parts = [
+                (4, json!({"line": {"taxCodeId": full}})),
+                (6, json!({"line": {"taxCodeId": full, "unitPrice": 12, "accountId": other}})),
+            ];
+            let Returned { bills, back } = shop.bring_back(SALE, json!({}), &parts);
+            let credit = shop.credit_back(SALE, &back, Value::Null).expect(201).data;
+            let prices: Vec<String> = (0..2).map(|line| credit["lines"][line]["unitPrice"].to_string()).collect();
+            assert_eq!((prices, credit["total"].to_string()), (vec!["10".into(), "12".into()], "133.28".into()));
+            assert_eq!(parts_told(&credit), [format!("4: 40.00 + 7.60 {full}"), format!("6: 72.00 + 13.68 {full}")]);
+            assert_eq!(shop.posted(&credit), [
+                "1200 -133.28", "1350 40.00", "2200 21.28", "4000 40.00", "4100 72.00", "5000 -40.00",
+            ]);
+            shop.settle_by(&credit, &bills[0], "47.60");
+            shop.settle_by(&credit, &bills[1], "85.68");
+            shop.stays_as_read("creditNotes", &credit);
+            shop.proves();
+        }
+    }
+
+    fn goods_that_were_billed_with_tax_and_without_are_credited_so(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let full = shop.vat("19");
+            let parts = [(4, json!({"line": {"taxCodeId": null}})), (6, json!({"line": {"taxCodeId": full}}))];
+            let Returned { back, .. } = shop.bring_back(SALE, json!({}), &parts);
+            let credit = shop.credit_back(SALE, &back, Value::Null).expect(201).data;
+            assert_eq!(parts_told(&credit), ["4: 40.00 + 0.00 without".to_owned(), format!("6: 60.00 + 11.40 {full}")]);
+            shop.proves();
+        }
+    }
+
+    /// They were delivered at 0.90, and billed at 0.80.
+    fn what_came_back_is_credited_at_the_rate_of_its_bill(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let usd = |rate: &str| json!({"currency": "USD", "exchangeRate": rate});
+            for side in [SALE, PURCHASE] {
+                let Returned { bills, back } = shop.bring_back(side, usd("0.9"), &[(10, json!({"head": usd("0.8")}))]);
+                let credit = shop.credit_back(side, &back, Value::Null).expect(201).data;
+                let worth = ["exchangeRate", "total", "baseTotal"].map(|field| credit[field].to_string());
+                assert_eq!(worth, ["0.8", "100.00", "80.00"], "{side:?}");
+                shop.settle_by(&credit, &bills[0], "100");
+            }
+            shop.proves();
+        }
+    }
+
+    /// Four in dollars, six in euros. A note is in one currency.
+    fn what_was_billed_in_two_currencies_is_credited_by_a_note_of_each(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let dollars = json!({"head": {"currency": "USD", "exchangeRate": "0.8"}});
+            let Returned { bills, back } = shop.bring_back(SALE, json!({}), &[(4, dollars), (6, json!({}))]);
+            let refused = shop.credit_back(SALE, &back, Value::Null).expect(400);
+            assert_eq!(refused.fields(), ["lines[0].quantity"]);
+            let why = "must be at most 4 in USD: 6 in EUR were billed";
+            assert!(refused.answer.text.contains(why), "{}", refused.answer.text);
+            let line = |quantity: u32| json!([{"lineId": back["lines"][0]["id"], "quantity": quantity}]);
+            let in_dollars = shop.credit_back(SALE, &back, line(4)).expect(201).data;
+            let rest = shop.credit_back(SALE, &back, Value::Null).expect(201).data;
+            let shown = |credit: &Value| {
+                ["currency", "exchangeRate", "total", "baseTotal"].map(|field| credit[field].to_string())
+            };
+            assert_eq!(shown(&in_dollars), ["\"USD\"", "0.8", "40.00", "32.00"]);
+            assert_eq!((rest["currency"].as_str(), rest["total"].to_string()), (Some("EUR"), "60.00".into()));
+            shop.settle_by(&in_dollars, &bills[0], "40");
+            shop.settle_by(&rest, &bills[1], "60");
+            shop.credit_back(SALE, &back, Value::Null).expect(409);
+            shop.proves();
+        }
+    }
+}
