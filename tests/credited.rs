@@ -188,4 +188,43 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// Three of 1.13 are 3.39, charged as 3.40: one is 1.15, two are 2.25, all are 3.40. Seven are 7.91, charged as 7.90.
+    fn all_credits_of_an_invoice_come_to_what_was_charged_in_cash(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::with(server, dialect, json!({"cashRoundingIncrement": "0.05"}));
+            for (pieces, charged, credits) in [
+                (3, "3.40", vec!["1.15", "1.10", "1.15"]),
+                (7, "7.90", vec!["1.15", "1.10", "1.15", "1.10", "1.15", "1.15", "1.10"]),
+            ] {
+                let bill = shop.sale("2026-01-10", json!([{"description": "Bread", "quantity": pieces, "unitPrice": "1.13"}]));
+                assert_eq!(bill["total"].to_string(), charged);
+                let one = json!([{"lineId": bill["lines"][0]["id"], "quantity": 1}]);
+                let body = json!({"date": "2026-01-12", "kind": "priceAdjustment", "lines": one});
+                for wanted in credits {
+                    let credit = shop.act("POST", "salesInvoices", &bill, "credit-notes", Some(&body)).expect(201).data;
+                    assert_eq!(credit["total"].to_string(), wanted);
+                    shop.settle_by(&credit, &bill, wanted);
+                }
+                assert_eq!(shop.get("salesInvoices", &bill)["balanceDue"].to_string(), "0.00");
+            }
+            // What was void is there to be credited again.
+            let bill = shop.sale("2026-01-10", json!([{"description": "Bread", "quantity": 3, "unitPrice": "1.13"}]));
+            let credit = |lines: Value| {
+                let body = json!({"date": "2026-01-12", "kind": "priceAdjustment", "lines": lines});
+                shop.act("POST", "salesInvoices", &bill, "credit-notes", Some(&body)).expect(201).data
+            };
+            let one = json!([{"lineId": bill["lines"][0]["id"], "quantity": 1}]);
+            let first = credit(one.clone());
+            let second = credit(one.clone());
+            shop.act("POST", "creditNotes", &first, "void", Some(&json!({"date": "2026-01-12"}))).expect(200);
+            let rest = credit(json!([]));
+            assert_eq!([&second, &rest].map(|credit| credit["total"].to_string()), ["1.10", "2.30"]);
+            shop.settle_by(&second, &bill, "1.10");
+            shop.settle_by(&rest, &bill, "2.30");
+            assert_eq!(shop.get("salesInvoices", &bill)["balanceDue"].to_string(), "0.00");
+            assert_eq!(shop.company.balance("6900", ""), "0.00");
+            shop.proves();
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! A trade document, checked, and what it came to.
 
 use super::line::{LineKept, TradeLineAsked};
+use super::rounded::Rounded;
 use super::under::Under;
 use super::{NoteKind, ReturnCost};
 use crate::clock::Instant;
@@ -120,6 +121,9 @@ pub struct TradeFigures {
     pub(crate) control_account: Option<RecordId>,
     pub(crate) lines: Vec<LineKept>,
     pub(crate) totals: Totals,
+    /// What of the rounding is for which invoice that it credits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rounded: Vec<Rounded>,
     pub(crate) base_total: BookMoney,
     pub(crate) base_net: BookMoney,
     pub(crate) base_tax: BookMoney,

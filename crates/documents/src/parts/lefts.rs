@@ -4,6 +4,7 @@
 
 use super::derivation::{Source, Sources};
 use super::line::LineKept;
+use super::rounded::Charged;
 use super::{Direction, TradeAsked, TradeFigures};
 use crate::day::Day;
 use crate::document::Content;
@@ -49,6 +50,9 @@ pub(crate) struct Whole {
     pub(crate) is_shared: bool,
     /// Without tax.
     pub(crate) net: Money,
+    /// What it charged, and what is left of that.
+    pub(crate) charged: Charged,
+    pub(crate) uncredited: Charged,
     pub(crate) pools: HashMap<Option<RecordId>, Pool>,
 }
 
@@ -282,6 +286,25 @@ impl Lefts {
     }
 }
 
+/// What of a note's rounding is for an invoice, whose lines are given by their codes. A note that does not say was rounded by
+/// itself, and that is for the first invoice that it credits.
+fn rounding_for(
+    credit: &Kept,
+    invoice: Option<RecordId>,
+    codes: &HashMap<RecordId, Option<RecordId>>,
+) -> Result<Money, TooLarge> {
+    let figures = &credit.figures;
+    if !figures.rounded.is_empty() {
+        return Money::sum(figures.rounded.iter().filter(|one| Some(one.of) == invoice).map(|one| one.by));
+    }
+    let first = figures.lines.iter().flat_map(|kept| &kept.took).next();
+    let is_for = match credit.asked.source {
+        Some(named) => Some(named) == invoice,
+        None => first.is_some_and(|took| codes.contains_key(&took.of)),
+    };
+    Ok(if is_for { figures.totals.rounding } else { Money::ZERO })
+}
+
 impl Whole {
     /// An invoice as it was, before anything was credited of it.
     pub(crate) fn of(asked: &TradeAsked, figures: &TradeFigures) -> Result<Self, TooLarge> {
@@ -289,6 +312,7 @@ impl Whole {
         for (line, kept) in asked.lines.iter().zip(&figures.lines).filter(|(line, _)| !line.is_text()) {
             let share = whole.share_of(kept)?;
             whole.net = whole.net.plus(kept.figures.net)?;
+            whole.charged.exact = whole.charged.exact.plus(kept.figures.net)?.plus(kept.figures.tax)?;
             let pool = whole.pools.entry(line.tax.code()).or_insert_with(|| Pool {
                 left: Left {
                     stated: Parts { inclusive: share.stated.inclusive, ..Parts::default() },
@@ -302,6 +326,8 @@ impl Whole {
             pool.left.stated = pool.left.stated.plus(&share.stated)?;
             pool.left.base = pool.left.base.plus(&share.base)?;
         }
+        whole.charged.rounding = figures.totals.rounding;
+        whole.uncredited = whole.charged;
         Ok(whole)
     }
 
@@ -316,14 +342,19 @@ impl Whole {
             for took in &kept.took {
                 if let Some(code) = codes.get(&took.of) {
                     self.lose(*code, &took.share)?;
+                    self.uncredited = self.uncredited.less(took.share.stated.total()?, Money::ZERO)?;
                 }
             }
             if kept.took.is_empty() && credit.asked.source == invoice {
+                let total = kept.figures.net.plus(kept.figures.tax)?;
+                self.uncredited = self.uncredited.less(total, Money::ZERO)?;
                 let share = self.share_of(kept)?;
                 self.lose(line.tax.code(), &share)?;
                 self.is_shared = true;
             }
         }
+        let rounding = rounding_for(credit, invoice, codes)?;
+        self.uncredited = self.uncredited.less(Money::ZERO, rounding)?;
         Ok(())
     }
 

@@ -27,6 +27,7 @@ pub(crate) mod note;
 pub(crate) mod order;
 pub(crate) mod origin;
 pub(crate) mod posting;
+pub(crate) mod rounded;
 pub mod settlement;
 pub(crate) mod shares;
 pub(crate) mod status;

@@ -11,6 +11,7 @@ use super::derivation::Sources;
 use super::lefts::{Lefts, Pool, too_large};
 use super::line::{Took, TradeLineAsked};
 use super::posting::{Exchange, InBase};
+use super::rounded::{Rounded, of_next};
 use super::work_out::refused;
 use super::{NoteKind, TradeAsked};
 use crate::document::Purpose;
@@ -20,7 +21,7 @@ use crate::money::{BookMoney, Money, Quantity, UnitPrice};
 use books::access::Business;
 use rules::left::{Coins, Left, OverTaken, Part, Share};
 use rules::tax::figures::{Discount, LineFigures, LineTax, Priced, Rules, Totals, compute};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use words::exact::{BookCoin, Exact, TooLarge};
 use words::sown::{Fault, sown};
 
@@ -28,6 +29,8 @@ use words::sown::{Fault, sown};
 pub(crate) struct Worked {
     pub(crate) figures: Vec<LineFigures>,
     pub(crate) totals: Totals,
+    /// What of the rounding is for which invoice that it credits.
+    pub(crate) rounded: Vec<Rounded>,
     given: HashMap<usize, Given>,
     /// What the lines come to that are computed by themselves.
     own: Option<(Vec<LineFigures>, Totals)>,
@@ -90,7 +93,7 @@ pub(crate) fn work_out(working: &Working<'_>, priced: &[Priced<'_>]) -> Result<W
     let lefts = &working.sources.lefts;
     if !working.direction.credits() || (lefts.lines.is_empty() && lefts.named.is_none()) {
         let (figures, totals) = compute(working.rules, priced, header).map_err(refused)?;
-        return Ok(Worked { figures, totals, given: HashMap::new(), own: None });
+        return Ok(Worked { figures, totals, rounded: Vec::new(), given: HashMap::new(), own: None });
     }
     let mut sharing = Sharing {
         working,
@@ -367,6 +370,44 @@ impl Sharing<'_> {
         Ok(())
     }
 
+    /// What the note is rounded by, invoice by invoice, and what it comes to then. What is of no invoice is rounded with it.
+    fn rounded(&self, figures: &[LineFigures]) -> Result<(Vec<Rounded>, Money), TooLarge> {
+        let increment = self.working.rules.increment;
+        let mut credited: BTreeMap<RecordId, Money> = BTreeMap::new();
+        let (mut total, mut of_none) = (Money::ZERO, Money::ZERO);
+        for (index, line) in figures.iter().enumerate() {
+            let own = line.net.plus(line.tax)?;
+            total = total.plus(own)?;
+            let took = self.given.get(&index).map_or(&[][..], |given| given.took.as_slice());
+            let parts = took.iter().map(|one| {
+                let invoice = self.lefts.codes.get(&one.of).map(|(invoice, _)| *invoice);
+                Ok((invoice, one.share.stated.total()?))
+            });
+            let mut parts = parts.collect::<Result<Vec<_>, TooLarge>>()?;
+            if parts.is_empty() {
+                parts.push((self.lefts.named, own));
+            }
+            for (invoice, part) in parts {
+                let sum = invoice.map_or(&mut of_none, |invoice| credited.entry(invoice).or_insert(Money::ZERO));
+                *sum = sum.plus(part)?;
+            }
+        }
+        let mut rounded = Vec::new();
+        for (invoice, credited) in credited {
+            let Some(whole) = self.lefts.wholes.get(&invoice) else { continue };
+            let by = of_next((whole.charged, whole.uncredited), credited, increment)?;
+            total = total.plus(by)?;
+            rounded.push(Rounded { of: invoice, by });
+        }
+        if of_none != Money::ZERO {
+            total = increment.map_or(Ok(total), |increment| total.to_increment(increment))?;
+        }
+        if rounded.iter().all(|one| one.by == Money::ZERO) && of_none == Money::ZERO {
+            rounded.clear();
+        }
+        Ok((rounded, total))
+    }
+
     fn finish(mut self, priced: &[Priced<'_>], plain: &[LineFigures]) -> Result<Worked> {
         if !self.faults.is_empty() {
             let title = "More would be credited than was invoiced".into();
@@ -392,11 +433,12 @@ impl Sharing<'_> {
                 line.clone_from(&given.figures);
             }
         }
-        let totals = totals(&figures, self.working.rules).map_err(too_large)?;
+        let (rounded, total) = self.rounded(&figures).map_err(too_large)?;
+        let totals = totals(&figures, total).map_err(too_large)?;
         // The coins that cash is rounded by are nobody's share.
         let own_total = own_totals.total.plus(totals.rounding).map_err(too_large)?;
         let own_totals = Totals { rounding: totals.rounding, total: own_total, ..own_totals };
-        Ok(Worked { figures, totals, given: self.given, own: Some((own, own_totals)) })
+        Ok(Worked { figures, totals, rounded, given: self.given, own: Some((own, own_totals)) })
     }
 }
 
@@ -427,11 +469,10 @@ fn figures_of(
     Ok(figures)
 }
 
-fn totals(lines: &[LineFigures], rules: &Rules) -> Result<Totals, TooLarge> {
+fn totals(lines: &[LineFigures], total: Money) -> Result<Totals, TooLarge> {
     let of = |pick: fn(&LineFigures) -> Money| Money::sum(lines.iter().map(pick));
     let (net, tax) = (of(|line| line.net)?, of(|line| line.tax)?);
     let exact = net.plus(tax)?;
-    let total = rules.increment.map_or(Ok(exact), |increment| exact.to_increment(increment))?;
     let withheld = lines.iter().flat_map(|line| &line.taxes).filter(|tax| tax.kind == rules::tax::TaxKind::Withholding);
     Ok(Totals {
         subtotal: of(|line| line.gross)?,

@@ -109,6 +109,7 @@ pub(crate) async fn settle(
             base_tax: sum(kept.iter().map(|line| line.base_tax)).map_err(too_large)?,
             lines: kept,
             totals,
+            rounded: worked.rounded.clone(),
             moves_stock: false,
         },
     };

@@ -137,7 +137,8 @@ impl Credits {
         let shown = worked.figures.iter().map(|line| format!("{}+{}", line.net, line.tax)).collect::<Vec<_>>();
         let shown = format!("{} = {} at {}", shown.join(" "), worked.totals.total, base.total);
         let lines = kept(&worked.figures, &base, |index| worked.took(index));
-        let figures = TradeFigures { lines, totals: worked.totals.clone(), ..TradeFigures::default() };
+        let rounded = worked.rounded.clone();
+        let figures = TradeFigures { lines, totals: worked.totals.clone(), rounded, ..TradeFigures::default() };
         let name = 100 + u128::try_from(self.taken.len()).unwrap();
         let row = row(name, DocumentKind::CreditNote, "0");
         self.taken.push(Taker { row, content: Content { asked, figures } });
@@ -305,11 +306,18 @@ fn a_tax_that_is_stated_is_the_share_of_the_tax() {
 }
 
 #[test]
-fn the_coin_of_cash_rounds_the_note_by_itself() {
+fn the_coin_of_cash_rounds_all_notes_of_an_invoice_together() {
     let mut by_five = invoice(&[(11, "3", "3.33", None)], None, false, "1");
     by_five.rules.increment = Some(money("0.05"));
+    // 9.99 and 2.00 are 11.99, which was charged as 12.00.
+    (by_five.figures.totals.rounding, by_five.figures.totals.total) = (money("0.01"), money("12"));
+    let mut credits = Credits::of(by_five.clone());
+    // 3.33 and 0.67 are 4.00; two of them 6.66 and 1.33, which are 7.99: the rest of 12.00.
+    assert_eq!(credits.note(&[of(11, "1", None)]), "3.33+0.67 = 4 at 4");
+    assert_eq!(credits.note(&[of(11, "2", None)]), "6.66+1.33 = 8 at 8");
+    // The company rounds no more: what was charged is given back all the same.
+    by_five.rules.increment = None;
     let mut credits = Credits::of(by_five);
-    // 3.33 and 0.67 are 4.00; two of them 6.66 and 1.33, which are 7.99.
     assert_eq!(credits.note(&[of(11, "1", None)]), "3.33+0.67 = 4 at 4");
     assert_eq!(credits.note(&[of(11, "2", None)]), "6.66+1.33 = 8 at 8");
 }
