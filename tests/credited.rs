@@ -189,6 +189,29 @@ on_both_engines! {
         }
     }
 
+    /// 119.00, paid with 2.38 off, of which 0.38 are tax: once all is credited nothing is left for the discount to take off.
+    fn goods_that_came_back_give_the_tax_of_a_discount_back(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::with(server, dialect, json!({"discountReducesTax": true}));
+            let full = shop.vat("19");
+            for side in [SALE, PURCHASE] {
+                let Returned { bills, back } = shop.bring_back(side, json!({}), &[(10, json!({"line": {"taxCodeId": full}}))]);
+                let (mut paid, resource) = if side == SALE {
+                    (shop.receipt("2026-01-08", "116.62"), "receipts")
+                } else {
+                    (shop.payment("2026-01-08", "116.62"), "payments")
+                };
+                paid["allocations"] = json!([{"targetId": id(&bills[0]), "amount": "116.62", "discountAmount": "2.38"}]);
+                shop.make(resource, &paid);
+                let tax = if side == SALE { "2200" } else { "1400" };
+                assert_eq!(shop.company.balance(tax, ""), "18.62");
+                shop.credit_back(side, &back, Value::Null).expect(201);
+                assert_eq!(shop.company.balance(tax, ""), "0.00", "{side:?}");
+            }
+            shop.proves();
+        }
+    }
+
     /// Three of 1.13 are 3.39, charged as 3.40: one is 1.15, two are 2.25, all are 3.40. Seven are 7.91, charged as 7.90.
     fn all_credits_of_an_invoice_come_to_what_was_charged_in_cash(server) {
         for dialect in DIALECTS {

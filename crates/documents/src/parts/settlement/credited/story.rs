@@ -3,9 +3,12 @@
 
 use super::TAKEN_OFF;
 use crate::day::Day;
+use crate::document::Content;
 use crate::error::{Error, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
+use crate::parts::line::Took;
+use crate::parts::{TradeAsked, TradeFigures};
 use answers::Ask;
 use books::cx::Cx;
 use books::settled::stand_on;
@@ -16,8 +19,7 @@ use rules::tax::facts::{TaxDuty, TaxFact, TaxOrigin};
 use rules::tax::settlement::{Off, Settling};
 use rules::tax::taken_off::{Taking, worth};
 use schema::tables::{
-    Relation, allocations, document_lines, document_links, documents, entries, entry_lines, facts_of,
-    tax_facts as table,
+    Relation, allocations, document_links, documents, entries, entry_lines, facts_of, tax_facts as table,
 };
 use sea_orm::{ColumnTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde::Deserialize;
@@ -269,19 +271,27 @@ async fn credits(cx: &Cx<'_>, origin: RecordId) -> Result<Vec<(RecordId, Option<
             found.push((note, None));
             continue;
         }
-        let lines = lines_of(cx, note).await?;
-        let of_origin = lines.iter().filter(|line| line.source_line_id.is_some_and(|of| own.contains(&of)));
-        found.push((note, Some(of_origin.map(|line| line.id).collect())));
+        found.push((note, Some(lines_crediting(cx, note, (origin, &own)).await?)));
     }
     Ok(found)
 }
 
-/// Those of a note's lines that were made of something, or name an item.
-async fn lines_of(cx: &Cx<'_>, note: RecordId) -> Result<Vec<document_lines::Model>> {
-    let lines = document_lines::Entity::find()
-        .filter(document_lines::Column::BusinessId.eq(cx.business_id()?))
-        .filter(document_lines::Column::DocumentId.eq(note));
-    Ok(lines.models(&cx.db).await?)
+/// Those of a note's lines that credit an invoice, whose own lines are given: they name one, or goods that it billed, or the note
+/// names the invoice itself.
+async fn lines_crediting(
+    cx: &Cx<'_>,
+    note: RecordId,
+    (invoice, own): (RecordId, &HashSet<RecordId>),
+) -> Result<HashSet<RecordId>> {
+    let row = documents::Entity::find_by_id((cx.business_id()?, note)).model(&cx.db).await?;
+    let Some(row) = row else { return Ok(HashSet::new()) };
+    let kept: Content<TradeAsked, TradeFigures> = row.kept()?;
+    let lines = kept.asked.lines.iter().zip(&kept.figures.lines);
+    let credits = |took: &[Took]| match took {
+        [] => kept.asked.source == Some(invoice),
+        took => took.iter().all(|took| own.contains(&took.of)),
+    };
+    Ok(lines.filter(|(_, figures)| credits(&figures.took)).filter_map(|(line, _)| line.id).collect())
 }
 
 /// All lines of a document, by what it keeps of them.
