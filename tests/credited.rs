@@ -250,4 +250,34 @@ on_both_engines! {
             shop.proves();
         }
     }
+
+    /// Ten percent of 1000.00 are kept back; 500.00 of it are credited.
+    fn no_more_tax_is_kept_back_than_is_left_of_it_after_credits(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let code = shop.tax("KEPT", json!([
+                {"name": "VAT", "rate": "20"}, {"name": "Kept", "rate": "10", "kind": "withholding"}
+            ]));
+            let bill = shop.purchase("2026-01-10", json!([{"description": "Work", "unitPrice": 1000, "taxCodeId": code}]));
+            let credit = |date: &str| shop.make("debitNotes", &json!({
+                "date": date, "partyId": shop.supplier, "purchaseInvoiceId": id(&bill), "kind": "priceAdjustment",
+                "lines": [{"sourceLineId": bill["lines"][0]["id"], "unitPrice": 500}],
+            }));
+            let void = credit("2026-02-14");
+            shop.act("POST", "debitNotes", &void, "void", Some(&json!({"date": "2026-02-14"}))).expect(200);
+            let credit = credit("2026-02-15");
+            shop.settle_by(&credit, &bill, "600");
+            let pay = |date: &str, amount: &str, kept: &str| {
+                let mut body = shop.payment(date, amount);
+                body["allocations"] = json!([{"targetId": id(&bill), "amount": amount, "withheldAmount": kept}]);
+                shop.ask("POST", "payments", "", Some(&body))
+            };
+            let refused = pay("2026-03-01", "500", "100").expect(400);
+            assert_eq!(refused.fields(), ["allocations[0].withheldAmount"]);
+            assert!(refused.answer.text.contains("must be at most 50.05"), "{}", refused.answer.text);
+            pay("2026-03-01", "550", "50").expect(201);
+            assert_eq!(shop.get("purchaseInvoices", &bill)["balanceDue"].to_string(), "0.00");
+            shop.proves();
+        }
+    }
 }

@@ -150,7 +150,7 @@ pub(crate) async fn allocate(
     let date = day(cx, path, &sides, (asked.date, touch)).await?;
     check_days(cx, path, &sides, date).await?;
     if asked.withheld != Money::ZERO {
-        withheld::check(cx, path, &sides.target, asked).await?;
+        withheld::check(cx, path, (&sides.target, date), asked).await?;
     }
     let exchanged = (&given(&sides.source, sides.used), &given(&sides.target, asked.amount));
     check_worth(cx, &format!("{path}sourceAmount"), date, exchanged).await?;

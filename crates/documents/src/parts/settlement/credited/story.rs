@@ -295,7 +295,7 @@ async fn lines_crediting(
 }
 
 /// All lines of a document, by what it keeps of them.
-async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId>> {
+pub(in super::super) async fn lines_named(cx: &Cx<'_>, document: RecordId) -> Result<HashSet<RecordId>> {
     #[derive(Deserialize)]
     struct Line {
         id: Option<RecordId>,
