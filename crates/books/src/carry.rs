@@ -294,7 +294,7 @@ async fn post_lines(
     if lines.is_empty() {
         return Ok(());
     }
-    let posting = Posting::balanced(lines).map_err(|fault| match fault {
+    let posting = Posting::summing_up(lines).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
         other => Error::internal(format!("tax that waits does not balance: {other:?}")),
     })?;

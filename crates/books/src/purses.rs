@@ -300,7 +300,7 @@ async fn post(cx: &Cx<'_>, day: Day, by: &By, differences: Differences) -> Resul
     }
     let exchange = chart.roles().realised_exchange.clone();
     lines.push(Line::on(exchange, home.alone(gain.negated()), About::default()).map_err(refused)?);
-    let posting = Posting::balanced(lines).map_err(|fault| match fault {
+    let posting = Posting::summing_up(lines).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
         other => Error::internal(format!("what money is carried at does not balance: {other:?}")),
     })?;

@@ -117,7 +117,7 @@ pub async fn postings(cx: &Cx<'_>, entries: &[EntryRef]) -> Result<Vec<Posting>>
             });
             posted_line(line).telling(told.map(fact).collect())
         };
-        Posting::balanced(own.enumerate().map(of_line).collect())
+        Posting::summing_up(own.enumerate().map(of_line).collect())
             .map_err(|_| Error::internal("an entry in the books does not balance"))
     };
     entries.iter().map(posting).collect()

@@ -179,7 +179,7 @@ pub enum Unbalanced {
         debit: BookMoney,
         credit: BookMoney,
     },
-    /// More than the books can hold.
+    /// More than one posting moves.
     TooLarge,
     /// A line in the company's currency has two figures in it.
     Apart {
@@ -191,12 +191,25 @@ pub enum Unbalanced {
 }
 
 impl Posting {
-    /// The most that the books sum up for an account and a day. What is more than that by itself is never posted.
-    pub const MOST: BookMoney = BookMoney::from_units(9_000_000_000_000_000_000);
+    /// The most that one document moves: a hundred trillion. The sums of the books end at nine times as much, and what is
+    /// posted stays in them for good, whoever takes it back: a number with digits too many would spoil each report.
+    pub const MOST: BookMoney = BookMoney::from_units(1_000_000_000_000_000_000);
+
+    /// The most that the books sum up for an account and a day.
+    const MOST_SUMMED: BookMoney = BookMoney::from_units(9_000_000_000_000_000_000);
 
     /// Lines of nothing are dropped; they say nothing. What they tell of tax stays. Where all but one are nothing they say
     /// where that one's money went: five dong are money, and no cent.
     pub fn balanced(lines: Vec<Line>) -> Result<Self, Unbalanced> {
+        Self::up_to(Self::MOST, lines)
+    }
+
+    /// The same of what brings the sums of many documents on, such as the end of a year.
+    pub fn summing_up(lines: Vec<Line>) -> Result<Self, Unbalanced> {
+        Self::up_to(Self::MOST_SUMMED, lines)
+    }
+
+    fn up_to(most: BookMoney, lines: Vec<Line>) -> Result<Self, Unbalanced> {
         let is_alone = lines.iter().filter(|line| !line.is_nothing()).count() == 1;
         let (mut kept, mut facts) = (Vec::with_capacity(lines.len()), Vec::new());
         for mut line in lines {
@@ -212,7 +225,7 @@ impl Posting {
         if debit != credit {
             return Err(Unbalanced::Sides { debit, credit });
         }
-        if debit > Self::MOST || own_sides(&kept).iter().any(|side| *side > i128::from(Self::MOST.units())) {
+        if debit > most || own_sides(&kept).iter().any(|side| *side > i128::from(most.units())) {
             return Err(Unbalanced::TooLarge);
         }
         if let Some(line) = kept.iter().find(|line| line.amount.is_apart()) {
@@ -310,8 +323,11 @@ mod tests {
         assert_eq!(Posting::balanced(vec![line("10"), line("-9.99")]), Err(sides));
         let most = "922337203685477.5807";
         assert_eq!(Posting::balanced(vec![line(most), line(most)]), Err(Unbalanced::TooLarge));
-        let more = "900000000000000.0001";
-        assert_eq!(Posting::balanced(vec![line(more), line(&format!("-{more}"))]), Err(Unbalanced::TooLarge));
+        let moved = |amount: &str| vec![line(amount), line(&format!("-{amount}"))];
+        assert!(Posting::balanced(moved("100000000000000")).is_ok());
+        assert_eq!(Posting::balanced(moved("100000000000000.0001")), Err(Unbalanced::TooLarge));
+        assert!(Posting::summing_up(moved("900000000000000")).is_ok());
+        assert_eq!(Posting::summing_up(moved("900000000000000.0001")), Err(Unbalanced::TooLarge));
         // Ten yen that are worth less than a cent, taken from an account in euro.
         let yen = Valued::read(Money::parse("10").unwrap(), "JPY".into(), BookMoney::ZERO);
         let alone = Line::posted(RecordId::default(), yen, About::default());

@@ -87,7 +87,7 @@ pub(super) async fn post(cx: &Cx<'_>, row: &documents::Model, rest: Vec<Rest>, w
         };
         let lines: Result<Vec<Line>, Refusal> = sums.into_iter().map(line).collect();
         let lines = lines.map_err(|why| Error::internal(format!("a correction of stock {why}")))?;
-        let posting = Posting::balanced(lines).map_err(|fault| match fault {
+        let posting = Posting::summing_up(lines).map_err(|fault| match fault {
             Unbalanced::TooLarge => Error::too_large(),
             other => Error::internal(format!("an adjustment of stock does not balance: {other:?}")),
         })?;

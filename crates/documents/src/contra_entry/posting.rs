@@ -2,6 +2,7 @@
 
 use super::{ContraAsked, ContraFigures};
 use crate::currency::Currency;
+use crate::document::beyond_one_document;
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Money};
@@ -158,7 +159,7 @@ pub(super) fn posting(
         let exchange = chart.roles().realised_exchange.clone();
         lines.push(line("amount", exchange.into(), home.alone(gain.negated()))?);
     }
-    Posting::balanced(lines).map_err(|_| too_large("amount"))
+    Posting::balanced(lines).map_err(|_| beyond_one_document("amount"))
 }
 
 #[cfg(test)]

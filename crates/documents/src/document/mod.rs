@@ -286,10 +286,16 @@ pub(crate) fn identity(line: Option<RecordId>) -> Result<RecordId> {
     line.ok_or_else(|| Error::internal("a line has no identity"))
 }
 
-/// Why the lines of a document are no posting.
-pub(crate) fn unbalanced(fault: Unbalanced) -> Error {
+/// A document that moves more than one may.
+pub(crate) fn beyond_one_document(field: &str) -> Error {
+    let most = Posting::MOST.with_decimals(0);
+    Error::field(field, format!("comes to more than {most}, which is the most that one document moves"))
+}
+
+/// Why the lines of a document are no posting; the field is what they come from.
+pub(crate) fn unbalanced(fault: Unbalanced, field: &str) -> Error {
     match fault {
-        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+        Unbalanced::TooLarge => beyond_one_document(field),
         Unbalanced::Alone => Error::field("exchangeRate", "makes nothing of it in the company's currency"),
         Unbalanced::Apart { own, base } => {
             Error::internal(format!("a line in the company's currency is {own} and worth {base}"))

@@ -4,7 +4,7 @@ pub(super) mod tests;
 
 use super::{JournalAsked, JournalFigures, JournalKind, JournalLineAsked};
 use crate::currency::Currency;
-use crate::document::{Head, Purpose, SettledEntry};
+use crate::document::{Head, Purpose, SettledEntry, beyond_one_document};
 use crate::error::{Error, FieldErrors, Result};
 use crate::ids::RecordId;
 use crate::money::{BookMoney, Funds, Rate};
@@ -198,9 +198,11 @@ pub(super) fn entries_of(
     } else if figures.debit != figures.credit {
         return Err(unbalanced(figures.debit, figures.credit, &figures.totals_in));
     }
-    let posting = Posting::balanced(lines).map_err(|fault| match fault {
+    let sums_up = asked.kind == JournalKind::Closing;
+    let posting = if sums_up { Posting::summing_up(lines) } else { Posting::balanced(lines) };
+    let posting = posting.map_err(|fault| match fault {
         Unbalanced::Sides { debit, credit } => unbalanced(debit, credit, &business.base_currency),
-        Unbalanced::TooLarge => Error::field("lines", "come to more than can be kept"),
+        Unbalanced::TooLarge => beyond_one_document("lines"),
         Unbalanced::Alone => nothing(),
         Unbalanced::Apart { own, base } => Error::internal(format!("a line of a journal is {own} and worth {base}")),
     })?;

@@ -153,7 +153,7 @@ pub(crate) async fn settle(
             trading.bill(head, &taxes, following, &mut settled, lines).await?
         }
     };
-    let posting = Posting::balanced(posting).map_err(unbalanced)?;
+    let posting = Posting::balanced(posting).map_err(|fault| unbalanced(fault, "lines"))?;
     settled.entries.push(SettledEntry { kind: kind_of(asked), date: head.date, field: "date", posting });
     settled.figures.moves_stock = settled.stock.is_some();
     Ok(settled)

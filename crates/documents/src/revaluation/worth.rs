@@ -182,7 +182,7 @@ pub(super) fn to_post(
         let back = line.difference.checked_neg().ok_or_else(too_large)?;
         lines.push(in_base(roles.unrealised_exchange.clone().into(), back)?);
     }
-    let posting = Posting::balanced(lines).map_err(|_| too_large())?;
+    let posting = Posting::summing_up(lines).map_err(|_| too_large())?;
     let back = SettledEntry {
         kind: EntryKind::AutoReversal,
         date: head.date.next(),

@@ -2,11 +2,11 @@
 
 use crate::clock::Instant;
 use crate::day::Day;
-use crate::document::identity;
 use crate::document::{
     self, Before, Content, Document, Draft, Head, HeadInput, HeadView, Purpose, Settled, SettledEntry,
     document_operations, document_rows,
 };
+use crate::document::{beyond_one_document, identity};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field::{Each, Faults, Field, Label, Maybe, Text};
 use crate::ids::RecordId;
@@ -400,7 +400,7 @@ impl Document for StockAdjustments {
         // An adjustment is in the company's currency.
         (settled.total, settled.base_total) = (value.at_par(), value);
         let lines = lines(&chart, business.home(), moved).map_err(|why| why.at("accountId"))?;
-        let posting = Posting::balanced(lines).map_err(|_| Error::field("lines", "come to more than can be kept"))?;
+        let posting = Posting::balanced(lines).map_err(|_| beyond_one_document("lines"))?;
         settled.lines = traded(asked, &deltas, moved, account)?;
         settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
         Ok(settled)

@@ -195,7 +195,7 @@ pub(crate) async fn allocate(
         created_at: cx.now,
         created_by: cx.user,
     };
-    let posting = Posting::balanced(relief.lines)
+    let posting = Posting::summing_up(relief.lines)
         .map_err(|fault| Error::internal(format!("an allocation does not balance: {fault:?}")))?;
     let document_of_source = document(cx, source.document_id).await?;
     if !posting.is_empty() {

@@ -285,7 +285,7 @@ async fn post(
 ) -> Result<()> {
     let (chart, home) = (cx.chart().await?, cx.business()?.home());
     let lines = lines(&chart, home, facts).map_err(|why| Error::internal(format!("tax that is given back {why}")))?;
-    let posting = Posting::balanced(lines.map_err(too_large)?).map_err(|fault| match fault {
+    let posting = Posting::summing_up(lines.map_err(too_large)?).map_err(|fault| match fault {
         Unbalanced::TooLarge => Error::too_large(),
         other => Error::internal(format!("tax that is given back does not balance: {other:?}")),
     })?;

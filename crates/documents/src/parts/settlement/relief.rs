@@ -165,7 +165,7 @@ mod tests {
             exchange: free(4900),
         };
         let relief = relieve(source, target, &taken, (&chart, &accounts), HOME).unwrap();
-        let posting = Posting::balanced(relief.lines).unwrap();
+        let posting = Posting::summing_up(relief.lines).unwrap();
         let mut sums: BTreeMap<u128, i64> = BTreeMap::new();
         for line in posting.lines() {
             *sums.entry(line.account().0.as_u128()).or_default() += line.amount().units();

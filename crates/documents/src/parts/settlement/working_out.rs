@@ -218,7 +218,7 @@ pub(crate) async fn settle(
     }
     settled.open.extend(left_open(comes_in, head, asked, &settled.figures, posted.base_for_party));
     settled.lines = traded(asked, &posted.base_lines)?;
-    let posting = Posting::balanced(posted.lines).map_err(unbalanced)?;
+    let posting = Posting::balanced(posted.lines).map_err(|fault| unbalanced(fault, "amount"))?;
     settled.entries.push(SettledEntry { kind: EntryKind::Normal, date: head.date, field: "date", posting });
     Ok(settled)
 }
