@@ -222,6 +222,26 @@ on_both_engines! {
         assert_eq!(count(&company, "parties", ""), 0);
     }
 
+    fn what_answers_too_much_is_sent_in_several(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let line = json!({"description": "ä".repeat(4_000), "quantity": 1, "unitPrice": "1.00"});
+            let long = json!({"status": "draft", "date": "2026-11-02", "partyId": shop.customer, "lines": vec![line; 110]});
+            let long = shop.company.ask(dialect, "POST", "salesInvoices", "", Some(&long)).expect(201).data;
+            let copies = json!({"operation": "salesInvoicesCopy", "path": {"id": id(&long)}});
+            let asked = |atomic: bool| json!({"atomic": atomic, "operations": vec![copies.clone(); 40]});
+            let refused = send(&shop.company, dialect, "", &asked(true)).expect(400);
+            // Each answers 880 kB and some.
+            assert_eq!(refused.fields(), ["operations[19].operation"]);
+            assert!(refused.answer.text.contains("16 MiB"), "{}", refused.answer.text);
+            assert_eq!(count(&shop.company, "salesInvoices", ""), 1);
+            let each = send(&shop.company, dialect, "", &asked(false)).expect(200);
+            let statuses: Vec<u64> = (0..40).map(|place| result(dialect, &each, place).0).collect();
+            assert_eq!(statuses, [[201; 19].as_slice(), &[400; 21]].concat());
+            assert_eq!(count(&shop.company, "salesInvoices", ""), 20);
+        }
+    }
+
     fn one_finds_what_those_before_it_left(server) {
         // A batch knows no more than the requests one after the other would.
         let shop = Shop::open(server, Dialect::B);

@@ -18,6 +18,16 @@ pub enum CameTo {
     Failed(Failed),
 }
 
+impl CameTo {
+    /// How long what it answers is.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Done { json, .. } => json.len(),
+            Self::Failed(_) => 0,
+        }
+    }
+}
+
 /// How one of several operations failed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Failed {

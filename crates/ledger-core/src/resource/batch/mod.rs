@@ -28,6 +28,8 @@ use schema::rights::Action;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio::time::Instant;
 use wire::{Asked, BatchAnswer, BatchInput, BatchResult};
 
 pub struct Batch;
@@ -62,7 +64,8 @@ impl Resource for Batch {
             answers: None,
             summary: "Do several writes",
             description: "Does 1 to 100 writes of the company's books, of 5 000 lines in all, one after the other and with \
-                          nobody's between them. \
+                          nobody's between them. What comes after operations that answer more than 16 MiB, or that took more than 10 s, is \
+                          not done. \
                           Each needs its own permission. An `operation` is named as in the document of one dialect, such as \
                           `partiesCreate`; reads, and what changes who may do what, are asked for by themselves.\n\n\
                           Wherever a value stands in `body`, `path` or `ifMatch` there may be an object with the only member \
@@ -128,6 +131,13 @@ enum Body {
 /// Everybody's writes wait while a batch runs: it has so many lines in all, and no more.
 const MOST_LINES: usize = 5_000;
 
+/// What they answer in all, in bytes: a short body may ask for long work, as a copy of a long document does, and what was
+/// answered is what shows it.
+const MOST_ANSWERED: usize = 16 << 20;
+
+/// So long it goes on: everybody's writes wait for it where there is one lane.
+const LONGEST: Duration = Duration::from_secs(10);
+
 /// How many objects stand in lists of a body, at whatever depth.
 fn lines_of(body: &Value) -> usize {
     match body {
@@ -148,6 +158,11 @@ fn check_weight(operations: &[Asked]) -> Result<()> {
     }
     let why = format!("must have at most {MOST_LINES} lines in all, and has {lines}; send several batches");
     Err(Error::field("operations", why))
+}
+
+/// Why an operation is not done that comes after so much.
+fn beyond(before: &str) -> Fault {
+    Fault::of_operation("operation", format!("comes after operations {before}; send it in another batch"))
 }
 
 struct PreparedBatch {
@@ -274,6 +289,7 @@ impl Prepared for PreparedBatch {
             let mut answered = Answered::default();
             let mut parts = Vec::with_capacity(self.operations.len());
             let mut known: Option<Business> = None;
+            let (mut bytes, begun) = (0, Instant::now());
             for (place, operation) in self.operations.iter().enumerate() {
                 if rehearses {
                     cx.rehearse()?;
@@ -283,8 +299,18 @@ impl Prepared for PreparedBatch {
                     None => cx.company_by_now().await?,
                 };
                 let how = (self.atomic, rehearses);
-                let came_to = match operation.run(cx, place, (&company, &answered), how).await? {
-                    Ok(done) => done,
+                let outcome = if bytes > MOST_ANSWERED {
+                    Err(beyond(&format!("that answer more than {} MiB", MOST_ANSWERED >> 20)))
+                } else if begun.elapsed() > LONGEST {
+                    Err(beyond(&format!("that took more than {} s", LONGEST.as_secs())))
+                } else {
+                    operation.run(cx, place, (&company, &answered), how).await?
+                };
+                let came_to = match outcome {
+                    Ok(done) => {
+                        bytes += done.bytes();
+                        done
+                    }
                     Err(fault) if self.atomic => return Err(of_operation(place, fault)),
                     Err(fault) => CameTo::Failed(Failed::of(fault.into_inner())),
                 };
