@@ -70,6 +70,9 @@ fn parts_told(credit: &Value) -> Vec<String> {
     credit["lines"].as_array().unwrap().iter().map(line).collect()
 }
 
+/// A change of the lines of a note, what it says then of each line, and what it takes off income.
+type Changed<'c> = (fn(&mut Vec<Value>), &'c [&'c str], &'c [&'c str]);
+
 on_both_engines! {
     /// Four at 19 % and six at 7 %: 40.00 and 7.60, 60.00 and 4.20.
     fn goods_that_were_billed_at_two_tax_codes_are_credited_at_both(server) {
@@ -132,6 +135,135 @@ on_both_engines! {
             shop.settle_by(&credit, &bills[0], "47.60");
             shop.settle_by(&credit, &bills[1], "85.68");
             shop.stays_as_read("creditNotes", &credit);
+            shop.proves();
+        }
+    }
+
+    /// Four at 10.00, and six at 12.00 that were earned elsewhere: a line of the credit stays with what billed it.
+    fn a_line_of_a_credit_stays_with_what_billed_it(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let full = shop.vat("19");
+            let other = shop.company.account("4100");
+            let parts = [
+                (4, json!({"line": {"taxCodeId": full}})),
+                (6, json!({"line": {"taxCodeId": full, "unitPrice": 12, "accountId": other}})),
+            ];
+            let of_income = |credit: &Value| -> Vec<String> {
+                shop.posted(credit).into_iter().filter(|line| line.starts_with('4')).collect()
+            };
+            // By hand, at the price of the second invoice; and of the invoice that is named.
+            for says in [json!({"unitPrice": 12}), json!({})] {
+                let Returned { bills, back } = shop.bring_back(SALE, json!({}), &parts);
+                let mut line = json!({"sourceLineId": back["lines"][0]["id"], "quantity": 6});
+                line.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
+                let mut body = json!({"date": "2026-01-11", "partyId": shop.customer, "lines": [line]});
+                if says == json!({}) {
+                    body["salesInvoiceId"] = bills[1]["id"].clone();
+                }
+                let credit = shop.make("creditNotes", &body);
+                assert_eq!(parts_told(&credit), [format!("6: 72.00 + 13.68 {full}")], "{says}");
+                assert_eq!(of_income(&credit), ["4100 72.00"], "{says}");
+            }
+            // A note of both: without its first line, with its lines exchanged, with less of the second one.
+            let changes: [Changed; 4] = [
+                (|lines| drop(lines.remove(0)), &["6: 72.00 + 13.68"], &["4100 72.00"]),
+                (|lines| lines.reverse(), &["6: 72.00 + 13.68", "4: 40.00 + 7.60"], &["4000 40.00", "4100 72.00"]),
+                (
+                    |lines| lines[1]["quantity"] = 5.into(),
+                    &["4: 40.00 + 7.60", "5: 60.00 + 11.40"],
+                    &["4000 40.00", "4100 60.00"],
+                ),
+                (
+                    |lines| {
+                        lines.remove(0);
+                        lines[0]["quantity"] = 5.into();
+                    },
+                    &["5: 60.00 + 11.40"],
+                    &["4100 60.00"],
+                ),
+            ];
+            for (change, told, posted) in changes {
+                let Returned { back, .. } = shop.bring_back(SALE, json!({}), &parts);
+                let credit = shop.credit_back(SALE, &back, Value::Null).expect(201).data;
+                let mut body = shop.get("creditNotes", &credit);
+                change(body["lines"].as_array_mut().unwrap());
+                let changed = shop.ask("PUT", "creditNotes", &format!("/{}", id(&credit)), Some(&body)).expect(200).data;
+                let told: Vec<String> = told.iter().map(|line| format!("{line} {full}")).collect();
+                assert_eq!(parts_told(&changed), told);
+                assert_eq!(of_income(&changed), posted);
+                shop.stays_as_read("creditNotes", &changed);
+            }
+            shop.proves();
+        }
+    }
+
+    /// Five at 10.00 with 19 % in the price, which is 50.00; five at 10.00 without, which is 59.50.
+    fn goods_that_were_billed_with_tax_in_the_price_and_without_are_credited_so(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let full = shop.vat("19");
+            let at = |within: bool| json!({"head": {"pricesIncludeTax": within}, "line": {"taxCodeId": full}});
+            let (within, beside) = (format!("5: 42.02 + 7.98 {full}"), format!("5: 50.00 + 9.50 {full}"));
+            for side in [SALE, PURCHASE] {
+                for first in [true, false] {
+                    let wanted = if first { [&within, &beside] } else { [&beside, &within] };
+                    let parts = [(5, at(first)), (5, at(!first))];
+                    let back = shop.bring_back(side, json!({}), &parts).back;
+                    let credit = shop.credit_back(side, &back, Value::Null).expect(201).data;
+                    assert_eq!(parts_told(&credit).iter().collect::<Vec<_>>(), wanted);
+                    assert_eq!(credit["total"].to_string(), "109.50");
+                    // In two steps.
+                    let back = shop.bring_back(side, json!({}), &parts).back;
+                    for told in wanted {
+                        let five = json!([{"lineId": back["lines"][0]["id"], "quantity": 5}]);
+                        let credit = shop.credit_back(side, &back, five).expect(201).data;
+                        assert_eq!(parts_told(&credit), std::slice::from_ref(told));
+                    }
+                }
+            }
+            shop.proves();
+        }
+    }
+
+    /// Five on a day of 19 %, five two days later at 16 %.
+    fn goods_that_were_billed_at_two_rates_of_a_code_are_credited_at_both(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let code = shop.tax("VX", json!([
+                {"name": "VAT", "rate": 19, "rates": [{"validFrom": "2026-01-07", "rate": 16}]}
+            ]));
+            let at = |day: &str| json!({"head": {"date": day, "taxDate": day}, "line": {"taxCodeId": code}});
+            let parts = [(5, at("2026-01-06")), (5, at("2026-01-08"))];
+            let back = shop.bring_back(SALE, json!({}), &parts).back;
+            let credit = shop.credit_back(SALE, &back, Value::Null).expect(201).data;
+            assert_eq!(parts_told(&credit), [format!("5: 50.00 + 9.50 {code}"), format!("5: 50.00 + 8.00 {code}")]);
+            let rates: Vec<String> = (0..2).map(|line| credit["lines"][line]["taxes"][0]["rate"].to_string()).collect();
+            assert_eq!(rates, ["19", "16"]);
+            shop.proves();
+        }
+    }
+
+    /// Sent twice it is done once, though a line of it becomes several.
+    fn a_credit_that_is_sent_again_stays_as_it_is(server) {
+        for dialect in DIALECTS {
+            let shop = Shop::open(server, dialect);
+            let (full, reduced) = (shop.vat("19"), shop.vat("7"));
+            let at = |code: &str| json!({"line": {"taxCodeId": code}});
+            let parts = [(4, at(&full)), (6, at(&reduced))];
+            let [one, other] = [(); 2].map(|()| shop.bring_back(SALE, json!({}), &parts).back["lines"][0]["id"].clone());
+            let body = json!({"date": "2026-01-11", "partyId": shop.customer, "lines": [
+                {"sourceLineId": one, "quantity": 10}, {"sourceLineId": other, "quantity": 5},
+            ]});
+            let send = |status: u16| {
+                shop.ask("PUT", "creditNotes", "/by-external-id/CN-1", Some(&body)).expect(status).data
+            };
+            let made = send(201);
+            assert_eq!(parts_told(&made), [
+                format!("4: 40.00 + 7.60 {full}"), format!("4: 40.00 + 7.60 {full}"),
+                format!("6: 60.00 + 4.20 {reduced}"), format!("1: 10.00 + 0.70 {reduced}"),
+            ]);
+            assert_eq!((send(200), send(200)), (made.clone(), made));
             shop.proves();
         }
     }

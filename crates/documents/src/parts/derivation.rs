@@ -12,7 +12,7 @@ mod tests;
 
 use super::complete::{UNTAXED, price_in};
 use super::derived;
-use super::line::{Billed, TaxChoice, TradeLineAsked};
+use super::line::{TaxChoice, TradeLineAsked};
 use super::{Direction, TradeAsked};
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
@@ -196,9 +196,7 @@ fn take_line(
     taxes: &TaxCodes,
 ) {
     let Some(id) = line.source_line else { return };
-    let terms = sources.terms(direction, asked, line);
-    line.billed = Billed::Unsaid;
-    let Some((source, place)) = terms else { return };
+    let Some((source, place)) = sources.terms(direction, asked, line) else { return };
     let of = &source.content.asked.lines[place];
     line.item = line.item.or(of.item);
     line.description = line.description.take().or_else(|| of.description.clone());

@@ -44,6 +44,9 @@ impl Logistics {
     }
 }
 
+/// A line of a credit that another one was parted into: what it follows, what billed it, and its identity.
+pub(crate) type Parted = (Option<RecordId>, Option<RecordId>, RecordId);
+
 /// A trade document, checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TradeAsked {
@@ -75,6 +78,9 @@ pub struct TradeAsked {
     #[serde(skip)]
     pub(crate) said: Said,
     pub(crate) lines: Vec<TradeLineAsked>,
+    /// Lines of the version before that no line of its body is: what a line is parted into again keeps its identity.
+    #[serde(skip)]
+    pub(crate) parted: Vec<Parted>,
     /// The order that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) order: Option<RecordId>,

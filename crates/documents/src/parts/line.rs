@@ -85,17 +85,6 @@ impl TaxChoice {
     }
 }
 
-/// What billed the goods that a line credits which came back, while it takes from there what it leaves out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Billed {
-    #[default]
-    Unsaid,
-    /// The line says what it said before, and stays one.
-    AsBefore,
-    /// By this line of an invoice.
-    Line(RecordId),
-}
-
 /// A line, checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TradeLineAsked {
@@ -118,8 +107,12 @@ pub struct TradeLineAsked {
     /// The goods that it is a part of the cost of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) landed: Option<Landed>,
+    /// The line of an invoice that billed the goods which it credits, where they came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) billed: Option<RecordId>,
+    /// It says what it said before that was known, and stays one line.
     #[serde(skip)]
-    pub(crate) billed: Billed,
+    pub(crate) stays: bool,
     /// Whether it says nothing of its own but a quantity: what it comes to, or what is taken off, is a share of the line
     /// that it follows.
     #[serde(default, skip_serializing_if = "<&bool as std::ops::Not>::not")]

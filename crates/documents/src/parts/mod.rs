@@ -55,7 +55,7 @@ use kit::extra::Extra;
 use kit::list::Reads;
 use kit::resource::{About, Record, Resource, Scope};
 use kit::rows::{Filter, Rows};
-use line::{Billed, TradeLineAsked};
+use line::TradeLineAsked;
 use posting::{Bill, GoodsNote};
 use rules::posting::{Line, Unposted};
 use schema::key::ResourceKey;
@@ -208,12 +208,13 @@ impl<K: TradeKind> Document for Trade<K> {
         }
         if let Some(old) = old.as_ref().filter(|_| K::DIRECTION.credits()) {
             for line in &mut asked.lines {
-                let before = old.asked.lines.iter().find(|known| known.id == line.id);
-                let same = |before: &TradeLineAsked| line.quantity.is_none() || line.quantity == before.quantity;
-                if before.is_some_and(|before| line.repeats(before) && same(before)) {
-                    line.billed = Billed::AsBefore;
-                }
+                let Some(before) = old.asked.lines.iter().find(|known| known.id == line.id) else { continue };
+                line.billed = before.billed.filter(|_| line.source_line == before.source_line);
+                let repeats = line.repeats(before) && (line.quantity.is_none() || line.quantity == before.quantity);
+                line.stays = before.billed.is_none() && repeats;
             }
+            let others = old.asked.lines.iter().filter(|known| !asked.lines.iter().any(|line| line.id == known.id));
+            asked.parted = others.filter_map(|line| Some((line.source_line, line.billed, line.id?))).collect();
         }
         if let Some(old) = old.filter(|old| old.status != DocumentStatus::Draft) {
             // What came with the document when it was posted has a life of its own now.
@@ -248,6 +249,7 @@ impl<K: TradeKind> Document for Trade<K> {
         let lines = asked.lines.iter().map(|line| TradeLineAsked {
             source_line: line.source_line.filter(|_| asked.source.is_some()),
             is_share: line.is_share && asked.source.is_some(),
+            billed: line.billed.filter(|_| asked.source.is_some()),
             ..line.clone()
         });
         TradeAsked { lines: lines.collect(), order: None, goods_notes: Vec::new(), closed: None, ..asked }

@@ -234,6 +234,12 @@ impl Sharing<'_> {
             let there = left.stated.amount().map_err(|TooLarge| OverTaken::Amount(left.stated.gross))?;
             let pieces = quantity.map(|wanted| if is_last { wanted } else { Ord::min(wanted, left.quantity) });
             let money = amount.map(|wanted| if is_last { wanted } else { Ord::min(wanted, there) });
+            let is_nothing =
+                pieces.is_none_or(|pieces| pieces == Quantity::ZERO) && money.is_none_or(|money| money == Money::ZERO);
+            if is_nothing && !is_last {
+                // All of it was credited before: it says nothing of the rest either.
+                continue;
+            }
             let part = match (pieces, money) {
                 (Some(pieces), Some(money)) => Part::Both(pieces, money),
                 (Some(pieces), None) => Part::Quantity(pieces),

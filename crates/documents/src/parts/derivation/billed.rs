@@ -7,11 +7,13 @@ use super::sources::{Bill, Sources};
 use crate::error::FieldErrors;
 use crate::ids::RecordId;
 use crate::money::Quantity;
-use crate::parts::line::{Billed, TaxChoice, TradeLineAsked};
+use crate::parts::draft::Parted;
+use crate::parts::line::{TaxChoice, TradeLineAsked};
 use crate::parts::{Direction, NoteKind, TradeAsked};
 use books::progress::{less, negated};
 use rules::tax::figures::Discount;
 use std::collections::{BTreeMap, HashMap};
+use words::sums::Sums as _;
 
 /// Pieces of a line that one line of an invoice billed.
 struct Pieces<'s> {
@@ -31,17 +33,33 @@ pub(crate) fn part(direction: Direction, asked: &mut TradeAsked, sources: &Sourc
     }
     let mut faults = FieldErrors::default();
     let mut parting = Parting { direction, asked, sources, taken: HashMap::new() };
-    let mut lines = Vec::with_capacity(asked.lines.len());
-    for (index, line) in asked.lines.iter().enumerate() {
+    let mut parts: BTreeMap<usize, Vec<TradeLineAsked>> = BTreeMap::new();
+    // What is of a line of an invoice already takes its part before the others look for theirs.
+    let (known, new): (Vec<_>, Vec<_>) =
+        asked.lines.iter().enumerate().partition(|(_, line)| line.stays || line.billed.is_some());
+    for (index, line) in known.into_iter().chain(new) {
         match parting.line(line) {
-            Ok(parts) => lines.extend(parts),
+            Ok(lines) => drop(parts.insert(index, lines)),
             Err((field, why)) => faults.add(format!("lines[{index}].{field}"), why),
         }
     }
     if !faults.is_empty() {
         return Err(faults);
     }
+    // Each line stays in its place; what it was parted into besides comes behind all of them.
+    let (mut lines, mut more) = (Vec::new(), Vec::new());
+    for own in parts.into_values() {
+        let mut own = own.into_iter();
+        lines.extend(own.next());
+        more.extend(own);
+    }
+    let mut parted = std::mem::take(&mut asked.parted);
+    for line in &mut more {
+        let same = |(source, billed, _): &Parted| (*source, *billed) == (line.source_line, line.billed);
+        line.id = parted.iter().position(same).map(|place| parted.swap_remove(place).2);
+    }
     asked.lines = lines;
+    asked.lines.extend(more);
     Ok(())
 }
 
@@ -74,14 +92,18 @@ struct Parting<'p> {
 
 impl<'p> Parting<'p> {
     fn line(&mut self, line: &TradeLineAsked) -> Result<Vec<TradeLineAsked>, Refused> {
-        let whole = |billed: Billed| vec![TradeLineAsked { billed, ..line.clone() }];
-        let followed = self.sources.line(line).filter(|_| !self.sources.bills(line).is_empty());
-        let Some(followed) = followed else { return Ok(whole(Billed::Unsaid)) };
+        let stays = line.stays;
+        let bills = self.sources.bills(line);
+        // What billed it may have left the books since.
+        let billed = line.billed.filter(|own| bills.iter().any(|bill| bill.id() == Some(*own)));
+        let line = &TradeLineAsked { billed, stays: false, ..line.clone() };
+        let whole = || vec![line.clone()];
+        let Some(followed) = self.sources.line(line).filter(|_| !bills.is_empty()) else { return Ok(whole()) };
         let wanted = line.quantity.unwrap_or(followed.open());
         let (mut pieces, rest) = self.find(line, wanted);
-        let first = pieces.first().and_then(|piece| piece.bill.id()).map_or(Billed::Unsaid, Billed::Line);
-        if line.billed == Billed::AsBefore {
-            return Ok(whole(first));
+        // A rebate is of an amount, and not of so many pieces.
+        if stays || self.asked.note_kind == Some(NoteKind::PriceAdjustment) {
+            return Ok(whole());
         }
         if rest > Quantity::ZERO {
             self.check_elsewhere(line, less(wanted, rest))?;
@@ -91,7 +113,7 @@ impl<'p> Parting<'p> {
             }
         }
         if pieces.is_empty() {
-            return Ok(whole(first));
+            return Ok(whole());
         }
         let several = pieces.len() > 1;
         let takes_off = matches!(line.discount, Some(Discount::Amount(_)));
@@ -109,21 +131,24 @@ impl<'p> Parting<'p> {
             quantity: if several { Some(piece.quantity) } else { line.quantity },
             tax: if line.tax == TaxChoice::Unsaid { piece.bill.line().tax } else { line.tax },
             account: line.account.or(piece.bill.line().account.filter(|_| earns)),
-            billed: piece.bill.id().map_or(Billed::Unsaid, Billed::Line),
+            billed: piece.bill.id(),
             ..line.clone()
         };
         Ok(pieces.into_iter().enumerate().map(of).collect())
     }
 
     fn left(&self, bill: &Bill<'_>) -> Quantity {
-        let taken = bill.id().and_then(|id| self.taken.get(&id)).copied().unwrap_or(Quantity::ZERO);
-        less(self.sources.pieces_left(bill), taken)
+        let left = self.sources.pieces_left(bill);
+        bill.id().map_or(left, |id| less(left, self.taken.sum_of(&id)))
     }
 
-    /// The pieces of a line, those first that were billed first, and how many are left of which no invoice suits.
+    /// The pieces of a line, those first that it is of already, then those that were billed first; and how many are left of
+    /// which no invoice suits.
     fn find(&mut self, line: &TradeLineAsked, wanted: Quantity) -> (Vec<Pieces<'p>>, Quantity) {
         let (mut pieces, mut rest) = (Vec::new(), wanted);
-        for bill in self.sources.credited(self.asked, line) {
+        let mut credited = self.sources.credited(self.asked, &TradeLineAsked { billed: None, ..line.clone() });
+        credited.sort_by_key(|bill| line.billed.is_some() && bill.id() != line.billed);
+        for bill in credited {
             let takes = Ord::min(self.left(&bill), rest);
             let Some(id) = bill.id().filter(|_| takes > Quantity::ZERO) else { continue };
             let taken = self.taken.entry(id).or_insert(Quantity::ZERO);

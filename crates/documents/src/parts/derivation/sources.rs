@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::ids::RecordId;
 use crate::money::{Money, Quantity};
 use crate::parts::lefts::Lefts;
-use crate::parts::line::{Billed, TaxChoice, TradeLineAsked};
+use crate::parts::line::{TaxChoice, TradeLineAsked};
 use crate::parts::{Direction, TradeAsked, TradeFigures};
 use answers::Ask;
 use books::cx::Cx;
@@ -180,18 +180,29 @@ impl Sources {
         billed.filter_map(bill).collect()
     }
 
-    /// Of these what a line credits: what is in the currency of its note and at its tax code, where these are said.
+    /// Of these what a line credits: the one that it is of, or what is of the invoice that its note names, in its currency and
+    /// at its tax code, where these are said. What was billed at its price comes first.
     pub(crate) fn credited(&self, asked: &TradeAsked, line: &TradeLineAsked) -> Vec<Bill<'_>> {
+        let bills = self.bills(line);
+        let named = asked.source.filter(|id| bills.iter().any(|bill| bill.source.row.id == *id));
         let suits = |bill: &Bill<'_>| {
-            asked.currency.as_ref().is_none_or(|own| *own == bill.source.row.currency)
+            line.billed.is_none_or(|own| bill.id() == Some(own))
+                && named.is_none_or(|own| own == bill.source.row.id)
+                && asked.currency.as_ref().is_none_or(|own| *own == bill.source.row.currency)
                 && (line.tax == TaxChoice::Unsaid || line.tax.code() == bill.line().tax.code())
         };
-        self.bills(line).into_iter().filter(suits).collect()
+        let mut credited: Vec<Bill<'_>> = bills.into_iter().filter(suits).collect();
+        credited.sort_by_key(|bill| line.price.is_some() && bill.line().price != line.price);
+        credited
     }
 
     /// How many of a line of an invoice are left to credit.
     pub(crate) fn pieces_left(&self, bill: &Bill<'_>) -> Quantity {
-        bill.id().and_then(|id| self.lefts.lines.get(&id)).map_or(Quantity::ZERO, |left| left.quantity)
+        match bill.id().and_then(|id| self.lefts.lines.get(&id)) {
+            Some(left) => left.quantity,
+            // Nothing is kept of what is gone.
+            None => Quantity::ZERO,
+        }
     }
 
     /// The invoice that a line stands on.
@@ -269,9 +280,8 @@ impl Sources {
             }
             Direction::CreditNote | Direction::DebitNote => {
                 let bills = self.credited(asked, line);
-                let meant = bills.iter().find(|bill| bill.id().map(Billed::Line) == Some(line.billed));
-                let left = || bills.iter().find(|bill| self.pieces_left(bill) > Quantity::ZERO);
-                meant.or_else(left).or(bills.first()).map(|bill| (bill.source, bill.place))
+                let left = bills.iter().find(|bill| self.pieces_left(bill) > Quantity::ZERO);
+                left.or(bills.first()).map(|bill| (bill.source, bill.place))
             }
             _ => None,
         };
