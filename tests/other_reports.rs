@@ -10,7 +10,7 @@ on_both_engines! {
     /// 57 % of it in February. Its tax counts for March.
     fn on_cash_basis_a_span_is_the_sum_of_its_months(server) {
         for dialect in DIALECTS {
-            let shop = Shop::open(server, dialect);
+            let shop = Shop::with(server, dialect, json!({"discountReducesTax": true}));
             let (vat, account) = (shop.vat("20"), |code: &str| shop.company.account(code));
             let bill = shop.make("purchaseInvoices", &json!({
                 "date": "2026-02-05", "taxDate": "2026-03-18", "partyId": shop.supplier, "pricesIncludeTax": true,
@@ -124,14 +124,15 @@ on_both_engines! {
             let down = types(&listed("?sort=-type&pageSize=100"));
             assert_eq!(down, up.iter().rev().cloned().collect::<Vec<_>>());
             for (sort, whole) in [("type", &up), ("-type", &down)] {
-                let (mut walked, mut cursor) = (Vec::new(), String::new());
-                loop {
-                    let page = listed(&format!("?sort={sort}&pageSize=3&cursor={cursor}"));
-                    walked.extend(types(&page));
-                    match page["pagination"]["nextCursor"].as_str() {
-                        Some(next) => cursor = next.to_owned(),
-                        None => break,
-                    }
+                let (mut walked, mut cursor) = (Vec::new(), Some(String::new()));
+                while let Some(from) = cursor {
+                    let query = format!("?sort={sort}&pageSize=3&cursor={from}");
+                    let page = company.ask(dialect, "GET", "numberSeries", &query, None).expect(200);
+                    walked.extend(types(&page.data));
+                    // As it is said, which differs from answer to answer.
+                    let said = page.answer.json();
+                    let next = said.pointer("/pagination/nextCursor").or(said.pointer("/data/pagination/nextCursor"));
+                    cursor = next.unwrap().as_str().map(str::to_owned);
                 }
                 assert_eq!(&walked, whole, "{sort}");
             }

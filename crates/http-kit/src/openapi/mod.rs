@@ -279,7 +279,7 @@ impl Document {
         let mut extensions = extensions::<D>(needed(resource, verb), said);
         if resource.csv(verb).is_some() {
             description += AS_CSV;
-            if parameters.iter().any(|one| is_of_pages(one)) {
+            if parameters.iter().any(is_of_pages) {
                 description += " Then all of it is, and neither `page` nor `pageSize` may be given.";
             }
             let name = self.operation_id::<D>(csv_operation(resource, verb));

@@ -251,15 +251,11 @@ impl Questions<'_> {
 
     /// Those that something happened to since the day, or since it was known.
     async fn since(&self) -> Result<HashSet<RecordId>> {
-        let since = self
-            .moves()?
-            .columns([open_item_moves::Column::PartyId, open_item_moves::Column::OpenItemId])
-            .filter(later(self.asked.as_of, self.asked))
-            // They lie by their items: grouped by these first, all of them would be walked, and not the days that are asked for.
-            .group_by(open_item_moves::Column::PartyId)
-            .group_by(open_item_moves::Column::OpenItemId);
-        let since: Vec<(RecordId, RecordId)> = since.read(&self.cx.db).await?;
-        Ok(since.into_iter().map(|(_, item)| item).collect())
+        let since =
+            self.moves()?.column(open_item_moves::Column::OpenItemId).filter(later(self.asked.as_of, self.asked));
+        // Not grouped: they lie by their items as well, and then all of them would be walked, and not the days that are asked for.
+        let since: Vec<RecordId> = since.column_of(&self.cx.db).await?;
+        Ok(since.into_iter().collect())
     }
 
     /// What happened to open items on the side that is asked for.
