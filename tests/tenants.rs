@@ -185,8 +185,11 @@ fn footprint(server: &Server) -> (usize, u64) {
     (databases.count(), resident.trim().split(' ').next().unwrap().parse().unwrap())
 }
 
+/// So many at a time, so that not all lie on the disk at once.
+const ROUND: usize = 80;
+
 #[test]
-fn a_thousand_tenants_pass_through_one_process() {
+fn hundreds_of_tenants_pass_through_one_process() {
     const MOST: usize = 40;
     let server = cloud(Engine::Sqlite, &format!(r#", "Cloud": {{"MostOpen": {MOST}, "Idle": "2s"}}"#));
     add(&server, "t0.example");
@@ -236,25 +239,24 @@ fn a_thousand_tenants_pass_through_one_process() {
             }
         });
     };
-    // In rounds, so that not all thousand lie on the disk at once.
     let mut seen = Vec::new();
     for round in 0..5 {
-        let from = round * 200;
-        (from.max(1)..from + 200).for_each(|number| copy(&kept, &of(number)));
+        let from = round * ROUND;
+        (from.max(1)..from + ROUND).for_each(|number| copy(&kept, &of(number)));
         // Folders that say what they are become tenants.
         assert!(server.command(&["tenant", "list"], "").status.success());
-        all(from, from + 200);
+        all(from, from + ROUND);
         seen.push(footprint(&server));
         eventually("the rest of a round", || (footprint(&server).0 == 0).then_some(()));
-        for number in from.max(2)..from + 200 {
+        for number in from.max(2)..from + ROUND {
             std::fs::remove_dir_all(of(number)).unwrap();
         }
     }
-    let (early, (open, late)) = (seen[0].1, seen[4]);
+    let (early, (open, late)) = (seen[0].1.max(seen[1].1), seen[4]);
     // The one that writes, the one that sees its commits, the door and those that read, each with its log, and the claim:
     // no more than so many for each that may be open.
     assert!(open <= MOST * 12, "{open} files of tenants are open");
-    assert!(late < early * 3 / 2, "{early} kB after 200 tenants, {late} kB after 1 000");
+    assert!(late < early * 9 / 8, "{early} kB after 160 tenants, {late} kB after 400");
     assert_eq!(
         send("t0.example", Request::new("GET", "/b/api/businesses"), &first).expect(200).data["pagination"]["totalCount"],
         1
